@@ -1,0 +1,222 @@
+"""Pairing: gold and one system, documents joined by id, spans in one order with one set of labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
+
+import numpy as np
+
+from spanscore.align.labels import LabelMap
+from spanscore.align.text import Letters
+from spanscore.errors import InputError, UsageError, printable
+from spanscore.overlap import Overlaps, overlaps
+from spanscore.records import refuse_repeated_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+
+    from spanscore.corpus import Corpus, Longs
+
+Extra = Literal["refuse", "ignore", "score"]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Gold and predicted spans of the same documents, sorted, without duplicates, labels coded by one sorted table."""
+
+    gold: Corpus
+    pred: Corpus
+    notes: tuple[str, ...] = ()
+    _made: dict[Hashable, object] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of both sides, sorted."""
+        return self.gold.labels
+
+    @cached_property
+    def overlaps(self) -> Overlaps:
+        """Every gold and predicted span that share a character."""
+        return overlaps(self.gold, self.pred)
+
+    @cached_property
+    def letters(self) -> Letters:
+        """The texts of the documents, character by character."""
+        return Letters.of(self.gold, self.pred)
+
+    @property
+    def text(self) -> Sequence[str | None]:
+        """Each document's text, from whichever side has it."""
+        return self.letters.texts
+
+    def blocks(self, documents: int) -> Iterator[Pairing]:
+        """The pairing in pieces of so many documents, each small enough for the processor's cache."""
+        if len(self) <= documents:
+            yield self
+            return
+        for first in range(0, len(self), documents):
+            last = min(first + documents, len(self))
+            yield Pairing(self.gold.block(first, last), self.pred.block(first, last))
+
+    def once(self, key: Hashable, make: Callable[[Pairing], T]) -> T:
+        """What is made of this pairing under this key, made once for all measures that ask for it."""
+        if key not in self._made:
+            self._made[key] = make(self)
+        return cast("T", self._made[key])
+
+    def map_sides(self, change: Callable[[Corpus], Corpus]) -> Pairing:
+        """The pairing with both sides changed; itself, overlaps and all, if nothing did change."""
+        gold, pred = change(self.gold), change(self.pred)
+        if gold is self.gold and pred is self.pred:
+            return self
+        changed = Pairing(gold, pred)
+        changed.__dict__["letters"] = self.letters
+        return changed
+
+
+def pair(
+    gold: Corpus,
+    pred: Corpus,
+    *,
+    system: str = "pred",
+    label_map: LabelMap | None = None,
+    extra_documents: Extra = "refuse",
+) -> Pairing:
+    """Put gold and a system's spans on one footing, and account for what did not fit.
+
+    >>> from spanscore.corpus import Corpus
+    >>> gold = Corpus.from_arrays(["a", "b"], [0, 1], [0, 0], [3, 3], ["X", "X"])
+    >>> pred = Corpus.from_arrays(["b"], [0, 0], [0, 0], [3, 3], ["Y", "Y"])
+    >>> pairing = pair(gold, pred)
+    >>> pairing.labels, pairing.notes
+    (('X', 'Y'), ('pred: 1 gold document has no output; its spans count as missed.', 'pred: 1 duplicate span counts once.'))
+    """
+    if extra_documents not in ("refuse", "ignore", "score"):
+        raise UsageError("extra_documents is one of refuse, ignore, score.")
+    notes: list[str] = []
+    label_map = label_map or LabelMap()
+    for side, corpus in (("gold", gold), (system, pred)):
+        refuse_repeated_ids(corpus.ids, corpus.source or side)
+    gold, pred = _join(gold, pred, system, extra_documents, notes)
+    _compare_texts(gold, pred, system)
+    _fit_text(gold, pred, system)
+    gold, dropped = label_map.apply(gold)
+    notes += _dropped("gold", dropped)
+    pred, dropped = label_map.apply(pred)
+    notes += _dropped(system, dropped)
+    labels = tuple(sorted({*gold.labels, *pred.labels}))
+    gold, repeated = in_order(recode(gold, labels))
+    notes += _repeated("gold", repeated)
+    pred, repeated = in_order(recode(pred, labels))
+    notes += _repeated(system, repeated)
+    return Pairing(gold, pred, tuple(notes))
+
+
+def recode(corpus: Corpus, labels: tuple[str, ...]) -> Corpus:
+    """The corpus with its labels coded by another table, which has them all."""
+    if corpus.labels == labels:
+        return corpus
+    place = {label: code for code, label in enumerate(labels)}
+    codes = np.array([place[label] for label in corpus.labels] or [0], np.int32)
+    return replace(corpus, label=codes[corpus.label], labels=labels)
+
+
+def in_order(corpus: Corpus) -> tuple[Corpus, int]:
+    """The corpus with spans sorted by document, start, end and label, and how many duplicates were taken out."""
+    first = corpus.doc * np.int64(int(corpus.end.max(initial=0)) + 1) + corpus.start
+    if (first[1:] > first[:-1]).all():
+        return corpus, 0
+    second = corpus.end * np.int64(len(corpus.labels)) + corpus.label
+    after = (first[1:] > first[:-1]) | ((first[1:] == first[:-1]) & (second[1:] > second[:-1]))
+    if after.all():
+        return corpus, 0
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
+    new = np.concatenate([[True], (first[1:] != first[:-1]) | (second[1:] != second[:-1])])
+    kept = order[new]
+    if corpus.score is None or new.all():
+        return corpus.with_spans(kept), int(np.count_nonzero(~new))
+    best = np.fmax.reduceat(corpus.score[order], np.flatnonzero(new))
+    return corpus.with_spans(kept, score=best), int(np.count_nonzero(~new))
+
+
+def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, notes: list[str]) -> tuple[Corpus, Corpus]:
+    """Both sides with the same documents in the gold's order."""
+    if gold.ids == pred.ids:
+        return gold, pred
+    place = {name: number for number, name in enumerate(pred.ids)}
+    rows = np.array([place.pop(name, -1) for name in gold.ids], np.int64)
+    ids = gold.ids
+    if missing := int(np.count_nonzero(rows < 0)):
+        what = "document has no output; its spans count" if missing == 1 else "documents have no output; their spans count"
+        notes.append(f"{system}: {missing} gold {what} as missed.")
+    if place:
+        name = next(iter(place))
+        if extra == "refuse":
+            what = f"{len(place)} documents are not in the gold data, first"
+            what = what if len(place) > 1 else "a document is not in the gold data,"
+            hint = "give --extra-documents ignore to leave such documents out, or score to count them as wrong."
+            raise InputError(f'{what} "{printable(name)}"; {hint}', pred.source or system)
+        verb = "left out" if extra == "ignore" else "counted with no gold spans"
+        notes.append(f"{system}: {len(place)} documents that are not in the gold data were {verb}.")
+        if extra == "score":
+            ids += tuple(place)
+            rows = np.concatenate([rows, np.fromiter(place.values(), np.int64, len(place))])
+            gold = _name(gold.take(_padded(len(gold), len(place))), ids)
+    return gold, _name(pred.take(rows), ids)
+
+
+def _padded(documents: int, more: int) -> Longs:
+    return np.concatenate([np.arange(documents), np.full(more, -1)])
+
+
+def _name(corpus: Corpus, ids: tuple[str, ...]) -> Corpus:
+    return replace(corpus, ids=ids)
+
+
+def _compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:
+    """Where both sides have a document's text, it must be the same: else their offsets do not mean the same."""
+    if gold.text is None or pred.text is None or gold.text == pred.text:
+        return
+    for name, ours, theirs in zip(gold.ids, gold.text, pred.text, strict=True):
+        if ours is not None and theirs is not None and ours != theirs:
+            pairs = zip(ours, theirs, strict=False)
+            place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
+            message = f"the text differs from the gold text at character {place}; offsets would not mean the same."
+            raise InputError(message, f'{pred.source or system}: document "{printable(name)}"')
+
+
+def _fit_text(gold: Corpus, pred: Corpus, system: str) -> None:
+    """A prediction past the end of the gold text was made on another text."""
+    if gold.text_length is None:
+        return
+    length = gold.text_length[pred.doc]
+    past = np.flatnonzero((pred.end > length) & (length >= 0))
+    if past.size:
+        row = int(past[0])
+        what = f"the end {pred.end[row]} of a span is past the gold text, which has {length[row]} characters"
+        where = f'{pred.source or system}: document "{printable(gold.ids[pred.doc[row]])}"'
+        raise InputError(f"{what}; offsets count code points from 0, ends are exclusive.", where)
+
+
+def _dropped(side: str, dropped: dict[str, int]) -> list[str]:
+    return [
+        f"{side}: the label map left out {_count(count, 'span')} labelled {printable(label)}."
+        for label, count in sorted(dropped.items())
+    ]
+
+
+def _repeated(side: str, count: int) -> list[str]:
+    if not count:
+        return []
+    return [f"{side}: {_count(count, 'duplicate span')} {'counts' if count == 1 else 'count'} once."]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

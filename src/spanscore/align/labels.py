@@ -1,0 +1,96 @@
+"""Label maps: what a label of one side is called when it is scored."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from spanscore.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spanscore.corpus import Corpus
+
+
+@dataclass(frozen=True)
+class LabelMap:
+    """From label to label, or to None: leave such spans out. A label that is not listed stays as it is."""
+
+    to: Mapping[str, str | None] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """A file of lines `from: to` (`to: null` drops), or a JSON object; `#` begins a comment line."""
+        name = str(path)
+        try:
+            text = Path(path).read_text("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError("the label map is not UTF-8.", name) from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"the label map cannot be read ({getattr(error, 'strerror', error)}).", name) from None
+        return cls(_parse_json(text, name) if text.lstrip().startswith("{") else _parse_lines(text, name))
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits of what the map says; `none` where it says nothing."""
+        if not self.to:
+            return "none"
+        said = json.dumps(sorted(self.to.items()), ensure_ascii=True).encode()
+        return blake2b(said, digest_size=4).hexdigest()
+
+    def apply(self, corpus: Corpus) -> tuple[Corpus, dict[str, int]]:
+        """The corpus with its labels mapped, and how many spans of which label were left out.
+
+        >>> from spanscore.corpus import Corpus
+        >>> corpus = Corpus.from_arrays(["d"], [0, 0], [0, 3], [2, 5], ["PER", "MISC"])
+        >>> mapped, dropped = LabelMap({"PER": "PERSON", "MISC": None}).apply(corpus)
+        >>> mapped.labels, mapped.label.tolist(), dropped
+        (('PERSON',), [0], {'MISC': 1})
+        """
+        if not any(label in self.to for label in corpus.labels):
+            return corpus, {}
+        names = [self.to.get(label, label) for label in corpus.labels]
+        kept = tuple(dict.fromkeys(name for name in names if name is not None))
+        recode = np.array([-1 if name is None else kept.index(name) for name in names], np.int32)
+        codes = recode[corpus.label]
+        counts = np.bincount(corpus.label, minlength=len(names)).tolist()
+        dropped = {
+            label: count
+            for label, name, count in zip(corpus.labels, names, counts, strict=True)
+            if name is None and count
+        }
+        rows = np.flatnonzero(codes >= 0)
+        return corpus.with_spans(rows, label=codes[rows], labels=kept), dropped
+
+
+def _parse_json(text: str, name: str) -> dict[str, str | None]:
+    try:
+        said = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"the label map is not JSON: {error}.", name) from None
+    if not all(to is None or (isinstance(to, str) and to) for to in said.values()):
+        raise InputError("a label must map to a label or to null.", name)
+    return dict(said)
+
+
+def _parse_lines(text: str, name: str) -> dict[str, str | None]:
+    said: dict[str, str | None] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        left, colon, right = (part.strip() for part in line.partition(": "))
+        if not colon and line.rstrip().endswith(":"):
+            left, right = line.strip()[:-1], ""
+        source, target = left.strip("'\""), right.strip("'\"")
+        if not source or not target:
+            raise InputError(f"'{printable(line)}' is not of the form 'from: to' or 'from: null'.", f"{name}:{number}")
+        if source in said:
+            raise InputError(f"the label '{printable(source)}' is mapped twice.", f"{name}:{number}")
+        said[source] = None if right in ("null", "~") else target
+    return said

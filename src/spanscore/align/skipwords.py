@@ -1,0 +1,73 @@
+"""Skip words: tokens that do not make a difference, such as punctuation or "the"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+from spanscore.errors import InputError
+
+ENGLISH = frozenset(
+    # articles, determiners
+    "a an the this that these those some any each every either neither no all both such other another "
+    # pronouns and possessives
+    "i me my mine we us our ours you your yours he him his she her hers it its they them their theirs "
+    "myself yourself himself herself itself ourselves themselves who whom whose which what "
+    # auxiliaries
+    "am is are was were be been being do does did done have has had having can could may might must shall should will would "
+    # conjunctions and adverbs of logic
+    "and or but nor so yet if then else than because while although though unless until whether when where why how not "
+    # prepositions
+    "about above across after against along among around as at before behind below beneath beside between beyond by down "
+    "during except for from in inside into near of off on onto out outside over past per since through throughout to "
+    "toward towards under up upon via with within without "
+    # small adverbs
+    "also again here there now just only very too more most less least own same once ever never always".split()
+)
+"""English function words: words that connect names rather than being part of them."""
+
+
+@dataclass(frozen=True)
+class SkipWords:
+    """A set of words, compared lower-cased, and whether tokens without a letter or digit are among them."""
+
+    words: frozenset[str] = frozenset()
+    punctuation: bool = False
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits of the list."""
+        return blake2b("\n".join(sorted(self.words)).encode(), digest_size=4).hexdigest()
+
+    def __bool__(self) -> bool:
+        return bool(self.words) or self.punctuation
+
+    def __contains__(self, token: str) -> bool:
+        """Whether a token is a skip word.
+
+        >>> "Of" in skip_words("english"), "Washington" in skip_words("english"), "--" in skip_words("punct")
+        (True, False, True)
+        """
+        return token.lower() in self.words or (self.punctuation and not any(map(str.isalnum, token)))
+
+
+@cache
+def skip_words(name: str) -> SkipWords:
+    """The skip words called `none`, `punct` (tokens without letters and digits), `english` (these and function words),
+    or those of a file, `@file`: one a line.
+    """
+    if name.startswith("@"):
+        try:
+            lines = Path(name[1:]).read_text("utf-8-sig").splitlines()
+        except UnicodeDecodeError:
+            raise InputError("the list of skip words is not UTF-8.", name[1:]) from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"the list of skip words cannot be read ({getattr(error, 'strerror', error)}).", name[1:]) from None
+        return SkipWords(frozenset(line.strip().lower() for line in lines if line.strip()))
+    return {
+        "none": SkipWords(),
+        "punct": SkipWords(punctuation=True),
+        "english": SkipWords(ENGLISH, punctuation=True),
+    }[name]

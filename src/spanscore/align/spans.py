@@ -1,0 +1,142 @@
+"""Spans made ready to be matched: one label for all, neighbours merged, skip words trimmed off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spanscore.align.documents import Pairing, in_order
+from spanscore.align.tokens import TokenTable
+from spanscore.corpus import Bools, Corpus, Ints, Longs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from spanscore.align.skipwords import SkipWords
+    from spanscore.align.text import Letters
+
+
+
+def one_label(pairing: Pairing, name: str) -> Pairing:
+    """Every label becomes this one; spans that were told apart by their label alone become one."""
+
+    def relabel(side: Corpus) -> Corpus:
+        return in_order(replace(side, label=np.zeros(len(side.label), np.int32), labels=(name,)))[0]
+
+    return pairing.map_sides(relabel)
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """What tells for each gap between spans (document, start, end) whether there is nothing in it that counts.
+
+    `letters` is given where nothing but white space counts for nothing: that makes it easy to see what cannot merge.
+    """
+
+    empty: Callable[[Ints, Ints, Ints], Bools]
+    letters: Letters | None
+
+
+def merged(side: Corpus, gaps: Gaps | None = None) -> Corpus:
+    """Same-label spans that overlap or touch, or have an empty gap between them, made one."""
+    order, reached = _chains(side, gaps)
+    doc, start, end, label = side.doc[order], side.start[order], side.end[order], side.label[order]
+    follows = np.zeros(len(order), np.bool_)
+    follows[1:] = (doc[1:] == doc[:-1]) & (label[1:] == label[:-1])
+    joins = follows & (start <= reached)
+    if gaps is not None and len(apart := np.flatnonzero(follows & ~joins)):
+        joins[apart] = gaps.empty(doc[apart], reached[apart], start[apart])
+    if not joins.any():
+        return side
+    first = np.flatnonzero(~joins)
+    starts, ends, rows = start[first], np.maximum.reduceat(end, first), order[first]
+    score = None if side.score is None else np.fmax.reduceat(side.score[order], first)
+    by_chain = side.with_spans(rows, start=starts, end=ends, score=score)
+    return by_document(by_chain)
+
+
+def trimmed(side: Corpus, table: TokenTable, texts: Sequence[str | None], skip: SkipWords) -> Corpus:
+    """Spans without the skip words at their ends; a span of skip words alone is kept whole.
+
+    Of a token that a span cuts, the part inside the span is what is looked at.
+    """
+    first, last, cut = table.touched_and_cut(table.line(side.doc, side.start), table.line(side.doc, side.end))
+    counting = np.flatnonzero(table.counts)
+    low, high = table.before[first], table.before[last]
+    solid = low < high
+    start, end = side.start.copy(), side.end.copy()
+    start[solid] = table.tokens.start[counting[low[solid]]]
+    end[solid] = table.tokens.end[counting[high[solid] - 1]]
+    for row in np.flatnonzero(cut).tolist():
+        whole = int(side.start[row]), int(side.end[row])
+        pieces = _pieces(texts[side.doc[row]], range(first[row], last[row]), table, *whole) or []
+        kept = [(low, high) for low, high, piece in pieces if piece not in skip]
+        start[row], end[row] = (kept[0][0], kept[-1][1]) if kept else whole
+    return side if (start == side.start).all() and (end == side.end).all() else in_order(replace(side, start=start, end=end))[0]
+
+
+def by_document(side: Corpus) -> Corpus:
+    """Rows that are in order of something else, put in order of document again, and in order there."""
+    if (side.doc[1:] < side.doc[:-1]).any():
+        side = side.with_spans(np.argsort(side.doc, kind="stable"))
+    return in_order(side)[0]
+
+
+def _chains(side: Corpus, gaps: Gaps | None) -> tuple[Longs, Ints]:
+    """Rows in order of document, label and start, and for each the furthest end before it in its document and label.
+
+    Where no span overlaps another and none is blank, only neighbours can be merged, and no sorting is needed.
+    """
+    same_doc = side.doc[1:] == side.doc[:-1]
+    flat = (~same_doc | (side.start[1:] >= side.end[:-1])).all() and (side.start < side.end).all()
+    if flat and gaps is not None:
+        flat = gaps.letters is not None and not gaps.letters.white(side.doc, side.start).any()
+    if flat:
+        return np.arange(len(side.doc)), np.concatenate([[0], side.end[:-1]])[: len(side.doc)].astype(np.int32)
+    chain = side.doc.astype(np.int64) * (int(side.label.max(initial=0)) + 1) + side.label
+    order = np.argsort(chain, kind="stable")
+    chain = chain[order]
+    stride = np.int64(int(side.end.max(initial=0)) + 1)
+    number = np.cumsum(np.concatenate([[0], chain[1:] != chain[:-1]])[: len(chain)])
+    furthest = np.maximum.accumulate(number * stride + side.end[order]) - number * stride
+    return order, np.concatenate([[0], furthest[:-1]])[: len(chain)].astype(np.int32)
+
+
+def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps:
+    """Gaps are empty that hold only white space and skip words; without text, those without a token in them."""
+    letters, texts = pairing.letters, pairing.text
+    if table is None:
+        tokens = pairing.gold.tokens or pairing.pred.tokens
+        if tokens is None or None not in texts:
+            return Gaps(letters.blank, letters)
+        table = TokenTable.of(tokens, pairing)
+    known = np.array([text is not None for text in texts], np.bool_)
+
+    def nothing_between(doc: Ints, start: Ints, end: Ints) -> Bools:
+        low, high = table.line(doc, start), table.line(doc, end)
+        first, last, cut = table.touched_and_cut(low, high)
+        empty = table.before[first] == table.before[last]
+        for row in np.flatnonzero(cut).tolist():
+            pieces = _pieces(texts[doc[row]], range(first[row], last[row]), table, int(start[row]), int(end[row]))
+            empty[row] = pieces is not None and all(piece.isspace() or piece in skip for _, _, piece in pieces)
+        if skip:
+            return empty
+        has_tokens = table.has_tokens[doc]
+        return np.where(known[doc], letters.blank(doc, start, end), empty & has_tokens)
+
+    return Gaps(nothing_between, None)
+
+
+def _pieces(
+    text: str | None, tokens: range, table: TokenTable, start: int, end: int
+) -> list[tuple[int, int, str]] | None:
+    """Tokens, cut to what lies between two offsets; None without text."""
+    if text is None:
+        return None
+    found = []
+    for token in tokens:
+        low, high = max(int(table.tokens.start[token]), start), min(int(table.tokens.end[token]), end)
+        found.append((low, high, text[low:high]))
+    return found

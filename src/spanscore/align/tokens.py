@@ -1,0 +1,178 @@
+"""Tokens of a pairing: where they are, which of them are skip words, and spans seen as tokens."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spanscore.corpus import Bools, Corpus, Ints, Longs, Tokens
+from spanscore.errors import InputError, printable
+from spanscore.overlap import overlaps
+
+if TYPE_CHECKING:
+    from spanscore.align.documents import Pairing
+    from spanscore.align.skipwords import SkipWords
+
+WORDS = re.compile(r"\w+|[^\w\s]")
+"""The tokenizer `words`: runs of word characters, and every other visible character by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokenTable:
+    """The tokens of all documents on one line, and which of them count (skip words do not)."""
+
+    tokens: Tokens
+    counts: Bools
+    stride: int
+    documents: int
+
+    @cached_property
+    def start(self) -> Longs:
+        """Where each token begins on the line of all documents."""
+        return self.tokens.doc.astype(np.int64) * self.stride + self.tokens.start
+
+    @cached_property
+    def end(self) -> Longs:
+        """Where each token ends on the line of all documents."""
+        return self.tokens.doc.astype(np.int64) * self.stride + self.tokens.end
+
+    @cached_property
+    def before(self) -> Longs:
+        """How many tokens that count are before each token, and in all."""
+        return np.concatenate([[0], np.cumsum(self.counts)])
+
+    def line(self, doc: Ints, offset: Ints | Longs) -> Longs:
+        """Offsets in documents as places on the line."""
+        return doc.astype(np.int64) * self.stride + offset
+
+    @classmethod
+    def of(cls, tokens: Tokens, pairing: Pairing, counts: Bools | None = None) -> TokenTable:
+        """The table of these tokens, all of which count unless told otherwise."""
+        sides = (tokens.end, pairing.gold.end, pairing.pred.end)
+        stride = 1 + max(int(side.max(initial=0)) for side in sides)
+        return cls(tokens, np.ones(len(tokens.doc), np.bool_) if counts is None else counts, stride, len(pairing))
+
+    @cached_property
+    def has_tokens(self) -> Bools:
+        """Which documents have tokens."""
+        return np.bincount(self.tokens.doc, minlength=self.documents) > 0
+
+    def touched(self, start: Longs, end: Longs) -> tuple[Longs, Longs]:
+        """The tokens that share a character with each stretch of the line: from the first up to the second."""
+        first = np.searchsorted(self.end, start, "right")
+        return first, np.maximum(first, np.searchsorted(self.start, end, "left"))
+
+    def touched_and_cut(self, start: Longs, end: Longs) -> tuple[Longs, Longs, Bools]:
+        """The same, and whether the first or the last of them lies partly outside the stretch."""
+        first, last = self.touched(start, end)
+        if not len(self.start):
+            return first, last, np.zeros(len(first), np.bool_)
+        outside = (self.start[np.minimum(first, len(self.start) - 1)] < start) | (self.end[last - 1] > end)
+        return first, last, (first < last) & outside
+
+
+def token_table(pairing: Pairing, skip: SkipWords) -> TokenTable:
+    """The tokens of a pairing: the gold's own, else the system's, else words of the text."""
+    tokens = _tokens(pairing)
+    counts = None
+    if skip:
+        texts = pairing.text
+        known: dict[str, bool] = {}
+        flags = []
+        for doc, start, end in zip(tokens.doc.tolist(), tokens.start.tolist(), tokens.end.tolist(), strict=True):
+            text = texts[doc]
+            word = "" if text is None else text[start:end]
+            if word not in known:
+                known[word] = word != "" and word in skip
+            flags.append(not known[word])
+        counts = np.array(flags, np.bool_)
+    return TokenTable.of(tokens, pairing, counts)
+
+
+def _tokens(pairing: Pairing) -> Tokens:
+    total = len(pairing)
+    sources = [side.tokens for side in (pairing.gold, pairing.pred) if side.tokens is not None]
+    has = [np.bincount(tokens.doc, minlength=total) > 0 for tokens in sources]
+    pieces: list[tuple[Ints, Ints, Ints]] = []
+    done = np.zeros(total, np.bool_)
+    for tokens, having in zip(sources, has, strict=True):
+        rows = (having & ~done)[tokens.doc]
+        pieces.append((tokens.doc[rows], tokens.start[rows], tokens.end[rows]))
+        done |= having
+    found = []
+    spans = np.diff(pairing.gold.bounds) + np.diff(pairing.pred.bounds)
+    for doc in np.flatnonzero(~done & (spans > 0)).tolist():
+        text = pairing.text[doc]
+        if text is None:
+            name = printable(pairing.gold.ids[doc])
+            raise InputError(f'the document "{name}" has neither text nor tokens, which this measure needs; add "text" to the gold data.')
+        found += [(doc, *match.span()) for match in WORDS.finditer(text)]
+    columns = np.array(found, np.int32).reshape(-1, 3)
+    pieces.append((columns[:, 0], columns[:, 1], columns[:, 2]))
+    doc, start, end = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    order = np.argsort(doc, kind="stable")
+    return Tokens(doc[order], start[order], end[order])
+
+
+def project(corpus: Corpus, table: TokenTable) -> Corpus:
+    """Spans as runs of tokens: a token takes the label of the span that covers its start, or that lies inside it.
+
+    Where several do, the first by start, end and label. A run of neighbouring tokens with one label is a span.
+    """
+    tokens = table.tokens
+    as_spans = Corpus(
+        ids=corpus.ids, doc=tokens.doc, start=tokens.start, end=tokens.end, label=tokens.doc, labels=corpus.labels
+    )
+    pairs = overlaps(as_spans, corpus)
+    token_start, token_end = tokens.start[pairs.gold], tokens.end[pairs.gold]
+    start, end = corpus.start[pairs.pred], corpus.end[pairs.pred]
+    takes = (start <= token_start) | (end <= token_end)
+    owner = np.full(len(tokens.doc), len(corpus.start), np.int64)
+    np.minimum.at(owner, pairs.gold[takes], pairs.pred[takes])
+    labelled = np.flatnonzero(owner < len(corpus.start))
+    label, doc, rows = corpus.label[owner[labelled]], tokens.doc[labelled], owner[labelled]
+    new = np.ones(len(labelled), np.bool_)
+    new[1:] = (label[1:] != label[:-1]) | (doc[1:] != doc[:-1]) | (labelled[1:] != labelled[:-1] + 1)
+    first = np.flatnonzero(new)
+    last = np.concatenate([first[1:], [len(labelled)]])[: len(first)] - 1
+    return corpus.with_spans(
+        rows[first],
+        start=tokens.start[labelled[first]],
+        end=tokens.end[labelled[last]],
+        score=None if corpus.score is None else _best(corpus.score[rows], first),
+    )
+
+
+def _best(score: np.ndarray[tuple[int], np.dtype[np.float64]], first: Longs) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.fmax.reduceat(score, first) if len(first) else score[:0]
+
+
+def in_tokens(pairing: Pairing, table: TokenTable) -> Pairing:
+    """The pairing with token positions for offsets, skip words left out; rows stay rows.
+
+    The tokens of a span that has skip words alone do count: an entity called "May" or "Will" is never forgotten.
+    """
+    counts = table.counts
+    if not counts.all():
+        counts = counts.copy()
+        for side in (pairing.gold, pairing.pred):
+            first, last = table.touched(table.line(side.doc, side.start), table.line(side.doc, side.end))
+            hollow = (table.before[last] == table.before[first]) & (first < last)
+            marks = np.zeros(len(counts) + 1, np.int64)
+            np.add.at(marks, first[hollow], 1)
+            np.add.at(marks, last[hollow], -1)
+            counts |= np.cumsum(marks)[:-1] > 0
+    before = np.concatenate([[0], np.cumsum(counts)])
+    base = before[np.searchsorted(table.tokens.doc, np.arange(len(pairing)))]
+
+    def positions(side: Corpus) -> Corpus:
+        first, last = table.touched(table.line(side.doc, side.start), table.line(side.doc, side.end))
+        start = before[first] - base[side.doc]
+        end = before[last] - base[side.doc]
+        return replace(side, start=start.astype(np.int32), end=end.astype(np.int32), text=None, tokens=None)
+
+    return pairing.map_sides(positions)

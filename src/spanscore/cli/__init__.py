@@ -1,0 +1,83 @@
+"""The command line: one file a command, each imported only when it runs."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from spanscore.errors import SpanscoreError
+from spanscore.version import __version__
+
+COMMANDS = {
+    "check": "Read files and say what is in them, or what is wrong.",
+    "completion": "Print a script that completes commands in your shell.",
+    "convert": "Turn a file of any known format into spanscore's own.",
+    "measures": "List the measures, or explain one.",
+    "score": "Score systems' spans against gold spans.",
+}
+
+
+class LazyGroup(click.Group):
+    """Commands by name; listing them imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of this name."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"spanscore.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands in the help text."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; a name that is nearly one is told."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from spanscore.errors import unknown
+
+            ctx.fail(unknown("command", args[0], COMMANDS))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="spanscore")
+def cli() -> None:
+    """One scorer for everything that finds spans in text: PII and PHI detectors, NER models, entity linkers.
+
+    \b
+    Score a system:      spanscore score gold.jsonl pred.jsonl
+    By other measures:   spanscore score gold.jsonl pred.jsonl -m "iou(threshold=0.5)" -m char.pii
+    What they mean:      spanscore measures iou
+    """
+
+
+def main() -> None:
+    """Run the command; what a user can mend is told in one sentence, with exit code 2."""
+    try:
+        cli.main(prog_name="spanscore", standalone_mode=False)
+    except SpanscoreError as error:
+        click.echo(f"spanscore: {error}", err=True)
+        sys.exit(2)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except MemoryError:
+        click.echo("spanscore: there is not enough memory for this input.", err=True)
+        sys.exit(2)

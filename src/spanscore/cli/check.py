@@ -1,0 +1,38 @@
+"""`spanscore check`: the input doctor."""
+
+from __future__ import annotations
+
+import click
+
+from spanscore.cli.reading import read_file, tag_options
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--format", "format_", help="The files' format, if it is not to be told from their content.")
+@tag_options
+def command(files: tuple[str, ...], format_: str | None, tag_scheme: str | None, repair: str | None, tag_column: int | None) -> None:
+    """Read FILES as scoring would, and say what is in them; the first thing that is wrong ends it with exit code 2."""
+    import numpy as np
+
+    from spanscore.align.documents import in_order, recode
+    from spanscore.errors import printable
+
+    for file in files:
+        tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
+        corpus = read_file(file, format_, tags, quiet=True)
+        _, repeated = in_order(recode(corpus, tuple(sorted(corpus.labels))))
+        empty = int(np.count_nonzero(corpus.start == corpus.end))
+        texts = 0 if corpus.text is None else sum(text is not None for text in corpus.text)
+        click.echo(f"{corpus.source}: {corpus.format} ({corpus.format_reason})")
+        click.echo(f"  {len(corpus)} documents, {texts} with text; {len(corpus.start)} spans")
+        counts = np.bincount(corpus.label, minlength=len(corpus.labels)).tolist()
+        for label, count in sorted(zip(corpus.labels, counts, strict=True), key=lambda one: (-one[1], one[0])):
+            click.echo(f"  {count:>8}  {printable(label)}")
+        for note in corpus.notes:
+            click.echo(f"  note: {note}")
+        if repeated:
+            click.echo(f"  note: {repeated} duplicate spans; they count once.")
+        if empty:
+            click.echo(f"  note: {empty} spans are empty (start = end).")
+        click.echo(f"  fingerprint {corpus.fingerprint}")

@@ -1,0 +1,32 @@
+"""`spanscore convert`: any known format to spanscore's own."""
+
+from __future__ import annotations
+
+import click
+
+from spanscore.cli.reading import read_file, tag_options
+
+
+@click.command("convert")
+@click.argument("source")
+@click.argument("target")
+@click.option("--format", "format_", help="The file's format, if it is not to be told from its content.")
+@tag_options
+def command(
+    source: str, target: str, format_: str | None, tag_scheme: str | None, repair: str | None, tag_column: int | None
+) -> None:
+    """Read SOURCE and write it to TARGET as JSON Lines in spanscore's own format. '-' is standard input or output."""
+    import sys
+
+    import msgspec
+
+    from spanscore.report.files import whole
+
+    corpus = read_file(source, format_, {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}, quiet=True)
+    encoder = msgspec.json.Encoder()
+    lines = (encoder.encode(document) + b"\n" for document in corpus.documents())
+    if target == "-":
+        sys.stdout.buffer.writelines(lines)
+        return
+    with whole(target) as file:
+        file.writelines(lines)

@@ -1,0 +1,105 @@
+"""`spanscore score`: systems against gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from spanscore.cli.reading import named, read_file, tag_options
+from spanscore.errors import UsageError
+
+
+@click.command("score")
+@click.argument("gold")
+@click.argument("pred", nargs=-1, required=True)
+@click.option("-m", "--measure", "measures", multiple=True, help='A measure, such as "iou(threshold=0.5)"; give several. Default: iou and exact.')
+@click.option("--gold-format", help="The gold file's format, if it is not to be told from its content.")
+@click.option("--pred-format", help="The systems' format, likewise.")
+@click.option("--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F than precision.")
+@click.option("--map", "label_map", help="A file of lines 'from: to' that renames labels on both sides; 'from: null' leaves them out.")
+@click.option("--extra-documents", type=click.Choice(["refuse", "ignore", "score"]), default="refuse", show_default=True, help="What to do with documents that only the system has.")
+@tag_options
+@click.option("--json", "json_", metavar="FILE", help="Write the results as JSON to this file; '-' prints nothing but JSON.")
+@click.option("-o", "--output", metavar="DIR", help="Write results.json and errors.jsonl into this folder.")
+@click.option("--no-text", is_flag=True, help="Leave the documents' text out of what is written.")
+@click.option("--format", "format_", type=click.Choice(["table", "markdown", "csv", "tsv"]), default="table", show_default=True, help="How to print the results.")
+@click.option("--signature", is_flag=True, help="Print what each number depends on, in one line a measure.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+def command(
+    gold: str,
+    pred: tuple[str, ...],
+    measures: tuple[str, ...],
+    gold_format: str | None,
+    pred_format: str | None,
+    beta: float,
+    label_map: str | None,
+    extra_documents: Any,
+    tag_scheme: str | None,
+    repair: str | None,
+    tag_column: int | None,
+    json_: str | None,
+    output: str | None,
+    no_text: bool,
+    format_: str,
+    signature: bool,
+    quiet: bool,
+) -> None:
+    """Score systems' spans (PRED, or NAME=PRED) against GOLD spans. '-' reads standard input.
+
+    \b
+    spanscore score gold.jsonl pred.jsonl
+    spanscore score gold.json base=a.jsonl new=b.jsonl -m iou -m iou.pii -o out
+    """
+    from spanscore.align import LabelMap
+    from spanscore.engine.local import DEFAULT_MEASURES, score_all
+    from spanscore.measures import measure
+    from spanscore.report.files import save, to_json, whole
+
+    chosen = [measure(one) for one in measures or DEFAULT_MEASURES]
+    mapping = LabelMap.read(label_map) if label_map else LabelMap()
+    files = [named(one) for one in pred]
+    names = [name for name, _ in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
+    if [gold, *(path for _, path in files)].count("-") > 1:
+        raise UsageError("only one input can be standard input.")
+    tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
+    gold_corpus = read_file(gold, gold_format, tags, quiet=quiet)
+    systems = {name: read_file(path, pred_format, tags, quiet=quiet) for name, path in files}
+    result = score_all(
+        gold_corpus, systems, chosen, beta=beta, label_map=mapping, extra_documents=extra_documents
+    )
+    if not quiet:
+        for warning in result.warnings:
+            click.echo(f"warning: {warning}", err=True)
+    if output is not None:
+        save(result, output, text=not no_text)
+    if json_ == "-":
+        click.echo(to_json(result), nl=False)
+        return
+    if json_ is not None:
+        with whole(json_) as file:
+            file.write(to_json(result))
+    _print(result, format_)
+    if signature:
+        click.echo()
+        for one in result.scores:
+            click.echo(f"{one.system}: {one.signature}")
+
+
+def _print(result: Any, format_: str) -> None:
+    from spanscore.report import tables
+
+    if format_ == "markdown":
+        click.echo(tables.markdown(result), nl=False)
+    elif format_ in ("csv", "tsv"):
+        click.echo(tables.separated(result, "," if format_ == "csv" else "\t"), nl=False)
+    else:
+        from rich.console import Console
+
+        console = Console()
+        if console.is_terminal:
+            console.print(tables.rich_table(result, console.width))
+        else:
+            click.echo(tables.plain(result))

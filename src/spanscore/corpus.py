@@ -1,0 +1,415 @@
+"""The one data structure: documents and their spans as immutable columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
+from zlib import adler32, crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanscore.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from spanscore.records import Document
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+MAX_OFFSET = 2**31 - 2
+"""The largest offset a span may have: a text of two thousand million characters."""
+
+
+class LabelTable(dict[str, int]):
+    """Label -> code; a label that is new gets the next code when it is first looked up."""
+
+    def __missing__(self, label: str) -> int:
+        code = self[label] = len(self)
+        return code
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of few distinct values: row i holds `values[codes[i]]`, or None where the code is -1."""
+
+    codes: Ints
+    values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Any]) -> Self:
+        """The column of these values; 1, 1.0 and True stay distinct.
+
+        >>> Column.of(["en", None, "de", "en"]).tolist()
+        ['en', None, 'de', 'en']
+        """
+        seen: dict[tuple[type, Any], int] = {}
+        codes = [-1 if row is None else seen.setdefault((type(row), row), len(seen)) for row in rows]
+        return cls(frozen(np.array(codes, np.int32)), tuple(value for _, value in seen))
+
+    def take(self, rows: NDArray[Any] | slice) -> Column:
+        """The column of these rows."""
+        return Column(frozen(self.codes[rows]), self.values)
+
+    def tolist(self) -> list[Any]:
+        """The values, row by row."""
+        return [None if code < 0 else self.values[code] for code in self.codes.tolist()]
+
+    @staticmethod
+    def concat(parts: Sequence[tuple[Column | None, int]]) -> Column:
+        """One column of several; a part that is missing stands for so many rows without a value."""
+        seen: dict[tuple[type, Any], int] = {}
+        pieces = []
+        for part, rows in parts:
+            if part is None:
+                pieces.append(np.full(rows, -1, np.int32))
+                continue
+            recoded = [seen.setdefault((type(value), value), len(seen)) for value in part.values]
+            pieces.append(np.array([*recoded, -1], np.int32)[part.codes])
+        return Column(frozen(np.concatenate(pieces)), tuple(value for _, value in seen))
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Token positions of all documents, in order of document and position; they do not overlap."""
+
+    doc: Ints
+    start: Ints
+    end: Ints
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Corpus:
+    """Documents and their spans: half-open code point offsets, one row a span, in order of document.
+
+    >>> corpus = Corpus.from_documents([
+    ...     {"id": "d1", "text": "Zoë saw Ann.", "spans": [{"start": 0, "end": 3, "label": "PERSON"},
+    ...                                                   {"start": 8, "end": 11, "label": "PERSON"}]}])
+    >>> corpus
+    Corpus(1 documents, 2 spans, 1 labels)
+    >>> corpus.start.tolist(), corpus.end.tolist(), corpus.labels
+    ([0, 8], [3, 11], ('PERSON',))
+    """
+
+    ids: tuple[str, ...]
+    doc: Ints
+    start: Ints
+    end: Ints
+    label: Ints
+    labels: tuple[str, ...]
+    score: Floats | None = None
+    attrs: Mapping[str, Column] = field(default_factory=dict)
+    meta: Mapping[str, Column] = field(default_factory=dict)
+    text: tuple[str | None, ...] | None = None
+    tokens: Tokens | None = None
+    source: str = ""
+    format: str = ""
+    format_reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for column in (self.doc, self.start, self.end, self.label, self.score):
+            if column is not None:
+                frozen(column)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"Corpus({len(self)} documents, {len(self.start)} spans, {len(self.labels)} labels)"
+
+    @classmethod
+    def from_documents(cls, documents: Iterable[Mapping[str, Any]]) -> Corpus:
+        """Build from dictionaries in the own format: `{"id", "text", "spans": [{"start", "end", "label"}]}`."""
+        from spanscore.records import from_mappings
+
+        return from_mappings(documents)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        ids: Sequence[str],
+        doc: Iterable[int],
+        start: Iterable[int],
+        end: Iterable[int],
+        label: Iterable[str],
+        *,
+        score: Iterable[float] | None = None,
+        text: Sequence[str | None] | None = None,
+    ) -> Corpus:
+        """Build from parallel sequences, one row a span, `doc` being the index of the span's document in `ids`.
+
+        >>> Corpus.from_arrays(["a", "b"], [1, 0], [3, 0], [5, 4], ["X", "Y"])
+        Corpus(2 documents, 2 spans, 2 labels)
+        """
+        table = LabelTable()
+        codes = np.array([table[name] for name in label], np.int32)
+        columns = [np.array(list(column)) for column in (doc, start, end)]
+        if len({len(codes), *map(len, columns)}) > 1:
+            raise InputError("doc, start, end and label must be of one length.")
+        for name, column in zip(("doc", "start", "end"), columns, strict=True):
+            if column.size and (column.dtype.kind not in "iu" or column.min() < 0 or column.max() > MAX_OFFSET):
+                raise InputError(f"{name} must hold whole numbers from 0 to {MAX_OFFSET}.")
+        docs, starts, ends = (column.astype(np.int32) for column in columns)
+        if docs.size and docs.max() >= len(ids):
+            raise InputError(f"doc holds {docs.max()}, but there are only {len(ids)} ids.")
+        order = np.argsort(docs, kind="stable")
+        scores = None if score is None else np.array(list(score), np.float64)[order]
+        corpus = cls(
+            ids=tuple(ids),
+            doc=docs[order],
+            start=starts[order],
+            end=ends[order],
+            label=codes[order],
+            labels=tuple(table),
+            score=scores,
+            text=None if text is None else tuple(text),
+        )
+        if flaw := corpus.flaw():
+            raise InputError(flaw.message, flaw.place(corpus))
+        return corpus
+
+    @cached_property
+    def bounds(self) -> Longs:
+        """Document i's spans are the rows from `bounds[i]` up to `bounds[i + 1]`."""
+        counts = np.bincount(self.doc, minlength=len(self.ids))
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    @cached_property
+    def text_length(self) -> Longs | None:
+        """Each document's number of code points, -1 where the text is not known."""
+        if self.text is None:
+            return None
+        if None in self.text:
+            return np.array([-1 if text is None else len(text) for text in self.text], np.int64)
+        return np.fromiter(map(len, self.text), np.int64, len(self))
+
+    def documents(self) -> Iterator[Document]:
+        """The documents as records of the own format, one by one."""
+        from spanscore.records import to_records
+
+        return to_records(self)
+
+    def take(self, docs: NDArray[Any]) -> Corpus:
+        """The corpus of these documents, in this order; -1 stands for a document without spans, to be named later."""
+        present = docs >= 0
+        low = np.where(present, self.bounds[docs], 0)
+        counts = np.where(present, self.bounds[docs + 1] - low, 0)
+        rows = ranges(low, counts)
+        chosen = docs.tolist()
+        return replace(
+            self,
+            ids=tuple("" if i < 0 else self.ids[i] for i in chosen),
+            text=None if self.text is None else tuple(None if i < 0 else self.text[i] for i in chosen),
+            tokens=None if self.tokens is None else _take_tokens(self.tokens, docs, len(self.ids)),
+            meta={key: column.take(docs) for key, column in self.meta.items()} if present.all() else {},
+            **self._rows(rows, np.repeat(np.arange(len(docs)), counts)),
+        )
+
+    def block(self, first: int, last: int) -> Corpus:
+        """The documents from `first` up to `last`, without copying their columns."""
+        rows = slice(int(self.bounds[first]), int(self.bounds[last]))
+        part = replace(
+            self,
+            ids=self.ids[first:last],
+            text=None if self.text is None else self.text[first:last],
+            tokens=None if self.tokens is None else _block_tokens(self.tokens, first, last),
+            meta={key: column.take(slice(first, last)) for key, column in self.meta.items()},
+            **self._rows(rows, self.doc[rows] - np.int32(first)),
+        )
+        if self.text_length is not None:
+            part.__dict__["text_length"] = self.text_length[first:last]
+        return part
+
+    def with_spans(self, rows: NDArray[Any], **columns: Any) -> Corpus:
+        """The same documents with only these rows of spans, some columns replaced."""
+        return replace(self, **{**self._rows(rows, self.doc[rows]), **columns})
+
+    def _rows(self, rows: NDArray[Any] | slice, doc: NDArray[Any]) -> dict[str, Any]:
+        return {
+            "doc": doc.astype(np.int32, copy=False),
+            "start": self.start[rows],
+            "end": self.end[rows],
+            "label": self.label[rows],
+            "score": None if self.score is None else self.score[rows],
+            "attrs": {key: column.take(rows) for key, column in self.attrs.items()},
+        }
+
+    @staticmethod
+    def concat(parts: Sequence[Corpus]) -> Corpus:
+        """One corpus of several, whose documents are distinct.
+
+        >>> a = Corpus.from_arrays(["a"], [0], [3], [5], ["X"])
+        >>> b = Corpus.from_arrays(["b"], [0], [3], [5], ["Y"])
+        >>> Corpus.concat([a, b]).label.tolist()
+        [0, 1]
+        """
+        if len(parts) == 1:
+            return parts[0]
+        table = LabelTable()
+        recode = [np.array([table[name] for name in part.labels], np.int32) for part in parts]
+        firsts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int32)
+        spans = [len(part.start) for part in parts]
+        scored = any(part.score is not None for part in parts)
+        texted = any(part.text is not None for part in parts)
+        return Corpus(
+            ids=tuple(chain.from_iterable(part.ids for part in parts)),
+            doc=np.concatenate([part.doc + first for part, first in zip(parts, firsts, strict=False)]),
+            start=np.concatenate([part.start for part in parts]),
+            end=np.concatenate([part.end for part in parts]),
+            label=np.concatenate([codes[part.label] for part, codes in zip(parts, recode, strict=True)]),
+            labels=tuple(table),
+            score=np.concatenate([_or_nan(part) for part in parts]) if scored else None,
+            attrs={
+                key: Column.concat([(part.attrs.get(key), rows) for part, rows in zip(parts, spans, strict=True)])
+                for key in dict.fromkeys(key for part in parts for key in part.attrs)
+            },
+            meta={
+                key: Column.concat([(part.meta.get(key), len(part)) for part in parts])
+                for key in dict.fromkeys(key for part in parts for key in part.meta)
+            },
+            text=tuple(chain.from_iterable(part.text or (None,) * len(part) for part in parts)) if texted else None,
+            tokens=_concat_tokens(parts, firsts),
+            source=parts[0].source,
+            format=parts[0].format,
+            format_reason=parts[0].format_reason,
+            notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        )
+
+    def flaw(self) -> Flaw | None:
+        """The first span that cannot be, or None: an end before its start, or past the text; no label; a wrong score."""
+        if "" in self.labels and (empty := np.flatnonzero(self.label == self.labels.index(""))).size:
+            return Flaw(int(empty[0]), "label", "the label is empty; every span needs one.")
+        if (bad := np.flatnonzero(self.end < self.start)).size:
+            row = int(bad[0])
+            return Flaw(row, "end", f"the end {self.end[row]} is before the start {self.start[row]}.")
+        if self.text_length is not None:
+            length = self.text_length[self.doc]
+            if (bad := np.flatnonzero((self.end > length) & (length >= 0))).size:
+                row = int(bad[0])
+                what = f"the end {self.end[row]} is past the text, which has {length[row]} characters"
+                return Flaw(row, "end", f"{what}; offsets count code points from 0, ends are exclusive.")
+        if self.score is not None and (bad := np.flatnonzero(np.isinf(self.score))).size:
+            return Flaw(int(bad[0]), "score", "the score is not a finite number.")
+        return None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that tell two corpora apart, whatever the order of documents and spans.
+
+        A sum over documents of a mix of their id, text and spans: it adds over chunks, and needs no sorting. It guards
+        against mistakes, not against malice.
+        """
+        return f"{self.fingerprint_sum():016x}"
+
+    def fingerprint_sum(self) -> int:
+        """The fingerprint as a number; that of two corpora together is their sum modulo 2**64."""
+        names = np.array([_mix_text(name) for name in self.labels] or [0], np.uint64)
+        mixed = _mix(self.start.astype(np.uint64) << np.uint64(32) | self.end.astype(np.uint64))
+        mixed += names[self.label]
+        if self.score is not None:
+            mixed += _mix(np.where(np.isnan(self.score), -1.0, self.score).view(np.uint64))
+        for key, column in self.attrs.items():
+            values = [_mix_text(f"{key}={value!r}") for value in column.values]
+            mixed += np.array([*values, 0], np.uint64)[column.codes]
+        mixed = _mix(mixed)
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+        document = sums[self.bounds[1:]] - sums[self.bounds[:-1]]
+        document += _mix(_checks(crc32, self.ids))
+        if self.text is not None:
+            document += _mix(_checks(adler32, self.text) << np.uint64(32))
+        return int(np.sum(_mix(document), dtype=np.uint64))
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """A span that cannot be: its row, its field, and what is wrong with it."""
+
+    row: int
+    field: str
+    message: str
+
+    def place(self, corpus: Corpus) -> str:
+        """Where the flaw is, by document and position of the span in it."""
+        doc = int(corpus.doc[self.row])
+        return f'document "{corpus.ids[doc]}", {self.path(corpus)}'
+
+    def path(self, corpus: Corpus) -> str:
+        """The flawed field's path inside its document."""
+        return f"spans[{self.row - corpus.bounds[corpus.doc[self.row]]}].{self.field}"
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, read-only from now on."""
+    array.setflags(write=False)
+    return array
+
+
+def ranges(low: NDArray[Any], counts: NDArray[Any]) -> Longs:
+    """The numbers `low[i] ... low[i] + counts[i] - 1` for each i, one after the other.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(low - (ends - counts), counts)
+
+
+def _or_nan(part: Corpus) -> Floats:
+    return np.full(len(part.start), np.nan) if part.score is None else part.score
+
+
+def _take_tokens(tokens: Tokens, docs: NDArray[Any], total: int) -> Tokens:
+    bounds = np.searchsorted(tokens.doc, np.arange(total + 1))
+    present = docs >= 0
+    low = np.where(present, bounds[docs], 0)
+    counts = np.where(present, bounds[docs + 1] - low, 0)
+    rows = ranges(low, counts)
+    return Tokens(np.repeat(np.arange(len(docs), dtype=np.int32), counts), tokens.start[rows], tokens.end[rows])
+
+
+def _block_tokens(tokens: Tokens, first: int, last: int) -> Tokens:
+    rows = slice(*np.searchsorted(tokens.doc, [first, last]).tolist())
+    return Tokens(tokens.doc[rows] - np.int32(first), tokens.start[rows], tokens.end[rows])
+
+
+def _concat_tokens(parts: Sequence[Corpus], firsts: Ints) -> Tokens | None:
+    having = [(part.tokens, first) for part, first in zip(parts, firsts, strict=False) if part.tokens is not None]
+    if not having:
+        return None
+    return Tokens(
+        np.concatenate([tokens.doc + first for tokens, first in having]),
+        np.concatenate([tokens.start for tokens, _ in having]),
+        np.concatenate([tokens.end for tokens, _ in having]),
+    )
+
+
+def _checks(check: Callable[[bytes], int], texts: Sequence[str | None]) -> NDArray[np.uint64]:
+    """A checksum of each text; that of one that is missing is zero."""
+    try:
+        return np.fromiter(map(check, map(str.encode, texts)), np.uint64, len(texts))  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):
+        return np.array([0 if text is None else check(_utf8(text)) for text in texts], np.uint64)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _mix_text(text: str) -> int:
+    data = _utf8(text)
+    return crc32(data) << 32 | crc32(data, 0x9E3779B9)
+
+
+def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A bijection of 64-bit numbers that spreads every bit (the finaliser of SplitMix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,69 @@
+"""char: characters, by type or simply as masked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from spanscore.align.spans import merged, one_label
+from spanscore.measures.iou import IoU
+from spanscore.measures.measure import Judgement, Measure
+from spanscore.tally import Tally
+
+if TYPE_CHECKING:
+    from spanscore.align import Pairing
+
+
+@dataclass(frozen=True, repr=False)
+class Char(Measure):
+    """Characters of each type that are predicted to be of that type.
+
+    A character counts once for each type that it has. tp = characters that have a type in both gold and prediction;
+    P = tp / predicted, R = tp / annotated.
+
+    >>> import spanscore as ss
+    >>> gold = ss.Corpus.from_arrays(["d"], [0], [0], [10], ["PERSON"])
+    >>> pred = ss.Corpus.from_arrays(["d"], [0, 0], [0, 2], [4, 6], ["PERSON", "PERSON"])
+    >>> ss.score(gold, pred, ["char"])["char"].counts
+    {'tp': 6, 'predicted': 6, 'annotated': 10, 'fp': 0, 'fn': 4}
+    """
+
+    name: ClassVar[str] = "char"
+    symmetric: ClassVar[bool] = True
+
+    def tally(self, pairing: Pairing) -> Tally:
+        """Count characters."""
+        pairing = self._view(pairing)
+        gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
+        same = gold.label[both.gold] == pred.label[both.pred]
+        rows = both.gold[same]
+        events = {
+            "tp": (gold.doc[rows], gold.label[rows], both.shared[same]),
+            "predicted": (pred.doc, pred.label, pred.end - pred.start),
+            "annotated": (gold.doc, gold.label, gold.end - gold.start),
+        }
+        return Tally.count(pairing, events)
+
+    def judge(self, pairing: Pairing) -> Judgement:
+        """A span is right if all its characters are, and no more: an IoU of 1."""
+        return IoU(threshold=1.0, merge=False).judge(self._view(pairing))
+
+    def _view(self, pairing: Pairing) -> Pairing:
+        return pairing.once("touching", lambda it: it.map_sides(merged))
+
+
+class CharPii(Char):
+    """Characters that are predicted to be anything, of those that are anything: what masking hides and leaks.
+
+    >>> import spanscore as ss
+    >>> gold = ss.Corpus.from_arrays(["d"], [0], [0], [10], ["PERSON"])
+    >>> pred = ss.Corpus.from_arrays(["d"], [0, 0], [0, 2], [4, 6], ["PERSON", "URL"])
+    >>> ss.score(gold, pred, ["char.pii"])["char.pii"].counts
+    {'tp': 6, 'predicted': 6, 'annotated': 10, 'fp': 0, 'fn': 4}
+    """
+
+    name: ClassVar[str] = "char.pii"
+    by_type: ClassVar[bool] = False
+
+    def _view(self, pairing: Pairing) -> Pairing:
+        return super()._view(pairing.once("pii", lambda it: one_label(it, "PII")))

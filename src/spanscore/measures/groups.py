@@ -1,0 +1,80 @@
+"""Predictions grouped by type around each gold span, and the IoU of each group as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from spanscore.align import Pairing
+    from spanscore.corpus import Bools, Floats, Longs
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """For each gold span and each type predicted on it: the IoU of the gold span with the union of those predictions.
+
+    `of` is the group of each overlapping pair, in the order of the pairing's overlaps.
+    """
+
+    gold: Longs
+    label: Longs
+    iou: Floats
+    of: Longs
+
+
+def groups(pairing: Pairing) -> Groups:
+    """Group the overlaps of a pairing: |gold ∩ union| / |gold ∪ union|, 1 where both are empty.
+
+    A group is nearly always a single prediction; only the others need their union worked out.
+    """
+    both, gold, pred = pairing.overlaps, pairing.gold, pairing.pred
+    gold_length, pred_length = gold.end - gold.start, pred.end - pred.start
+    label = pred.label[both.pred]
+    shared, covered = both.shared, pred_length[both.pred].astype(np.int64)
+    crowded = np.bincount(both.gold, minlength=len(gold.start))[both.gold] > 1
+    if not crowded.any():
+        return Groups(both.gold, label, _iou(shared, gold_length[both.gold] + covered - shared), np.arange(len(both)))
+
+    rows = np.flatnonzero(crowded)
+    key = (both.gold[rows] * len(pairing.labels) + label[rows]) * np.int64(len(pred.start)) + both.pred[rows]
+    rows = rows[np.argsort(key)]
+    a, b = both.gold[rows], both.pred[rows]
+    first = np.ones(len(rows), np.bool_)
+    first[1:] = (a[1:] != a[:-1]) | (label[rows][1:] != label[rows][:-1])
+    number = np.cumsum(first) - 1
+    inside, outside = _union(number, first, np.maximum(pred.start[b], gold.start[a]), np.minimum(pred.end[b], gold.end[a]), pred.start[b], pred.end[b])
+
+    alone = np.flatnonzero(~crowded)
+    of = np.empty(len(both), np.int64)
+    of[alone] = np.arange(len(alone))
+    of[rows] = number + len(alone)
+    leaders = np.concatenate([alone, rows[first]])
+    shared = np.concatenate([shared[alone], inside])
+    covered = np.concatenate([covered[alone], outside])
+    leader_gold = both.gold[leaders]
+    return Groups(leader_gold, label[leaders], _iou(shared, gold_length[leader_gold] + covered - shared), of)
+
+
+def _union(number: Longs, first: Bools, low: Longs, high: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs]:
+    """The sizes of unions of spans sorted by start: inside the gold span, and in all."""
+    return tuple(  # type: ignore[return-value]
+        np.bincount(number, np.maximum(right - np.maximum(left, _reached(number, first, right)), 0)).astype(np.int64)
+        for left, right in ((low, high), (start, end))
+    )
+
+
+def _reached(number: Longs, first: Bools, end: Longs) -> Longs:
+    """How far the spans before each one in its group reach."""
+    stride = np.int64(int(end.max(initial=0)) + 1)
+    furthest = np.maximum.accumulate(number * stride + end) - number * stride
+    before = np.concatenate([[0], furthest[:-1]])
+    return np.where(first, 0, before)
+
+
+def _iou(shared: Longs, union: Longs) -> Floats:
+    if union.all():
+        return shared / union
+    return np.where(union == 0, 1.0, shared / np.maximum(union, 1))

@@ -1,0 +1,59 @@
+"""Readers: files in the formats that people have, as corpora."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from spanscore.corpus import Corpus
+from spanscore.errors import InputError, UsageError, unknown
+from spanscore.memory import keep_freed_memory
+from spanscore.read.sniff import sniff
+from spanscore.read.source import Source
+from spanscore.records import refuse_repeated_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+__all__ = ["FORMATS", "Source", "read", "read_chunks", "sniff"]
+
+FORMATS = {
+    "conll": "spanscore.read.conll",
+    "neleval": "spanscore.read.neleval",
+    "nlpsandbox": "spanscore.read.nlpsandbox",
+    "presidio": "spanscore.read.presidio",
+    "spanscore": "spanscore.read.jsonl",
+}
+"""Formats by name, and the modules whose `read(source, **options)` yields corpora."""
+
+
+def read(path: str | Path, format: str | None = None, **options: Any) -> Corpus:  # noqa: A002
+    """The corpus in a file: `-` is standard input, gzip is unpacked, the format is told from the content if not given.
+
+    Options of `conll`: `scheme`, `repair`, `tag_column`.
+    """
+    parts = list(read_chunks(path, format, **options))
+    if not parts:
+        raise InputError("there is no document in this file.", str(path))
+    corpus = Corpus.concat(parts)
+    refuse_repeated_ids(corpus.ids, corpus.source)
+    return corpus
+
+
+def read_chunks(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Corpus]:  # noqa: A002
+    """The same in pieces of some thousand documents, for scoring in little memory. Ids are not compared across pieces."""
+    keep_freed_memory()
+    if format is not None and format not in FORMATS:
+        raise UsageError(unknown("format", format, FORMATS))
+    source = Source(path)
+    reason = "as asked"
+    if format is None:
+        format, reason = sniff(source.head, source.name)  # noqa: A001
+    reader: Callable[..., Iterator[Corpus]] = import_module(FORMATS[format]).read
+    if options and format != "conll":
+        raise UsageError(f"{', '.join(sorted(options))}: only the format conll has such options; {source.name} is {format}.")
+    for corpus in reader(source, **options):
+        notes = (*source.notes, *corpus.notes)
+        yield replace(corpus, source=source.name, format=format, format_reason=reason, notes=notes)

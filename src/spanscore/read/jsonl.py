@@ -1,0 +1,126 @@
+"""`spanscore`: the own format, JSON Lines, gold and predictions alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from spanscore.corpus import Corpus, LabelTable
+from spanscore.errors import InputError
+from spanscore.read.spanscan import MARKER, SpanScanner
+from spanscore.records import Attr, Document, OffsetError, Span, build, document_columns, explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spanscore.read.source import Source
+
+
+class Line(msgspec.Struct, gc=False):
+    """A document whose spans are still bytes."""
+
+    id: str | int
+    spans: msgspec.Raw
+    text: str | None = None
+    tokens: list[tuple[int, int]] | None = None
+    meta: dict[str, Attr] | None = None
+
+
+_lines = msgspec.json.Decoder(Line)
+_spans = msgspec.json.Decoder(list[Span])
+
+
+def read(source: Source) -> Iterator[Corpus]:
+    """A corpus per block of lines."""
+    scanner = SpanScanner(LabelTable())
+    for block, first, count in source.blocks():
+        try:
+            corpus = _scan_block(block, count, scanner) or _decode_block(block, count, scanner)
+        except _ERRORS:
+            corpus = None
+        if corpus is None or corpus.flaw():
+            corpus = _decode_lines(block, first, source.name, scanner.labels)
+        if len(corpus):
+            yield corpus
+
+
+_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, InputError)
+
+
+def _scan_block(block: bytes, count: int, scanner: SpanScanner) -> Corpus | None:
+    """All lines at once, the spans by the scanner; None if they are not a document a line, all in one layout."""
+    scan = scanner.scan(block)
+    if scan is None:
+        return None
+    lines = _lines.decode_lines(scan.rest)
+    arrays = [line.spans for line in lines]
+    filled = np.fromiter(map(len, arrays), np.int64, len(lines)) == len(MARKER)
+    if len(lines) != count or np.count_nonzero(filled) != len(scan.counts):
+        return None
+    if not filled.all() and any(arrays[i] != b"[]" for i in np.flatnonzero(~filled).tolist()):
+        return None
+    counts = np.zeros(count, np.int64)
+    counts[filled] = scan.counts
+    return Corpus(
+        doc=np.repeat(np.arange(count, dtype=np.int32), counts),
+        start=scan.start,
+        end=scan.end,
+        label=scan.label,
+        labels=tuple(scanner.labels),
+        score=scan.score,
+        **document_columns(lines),
+    )
+
+
+def _decode_block(block: bytes, count: int, scanner: SpanScanner) -> Corpus | None:
+    """All lines at once, all by msgspec; None if they are not a document a line. The scanner learns from them."""
+    lines = _lines.decode_lines(block)
+    if len(lines) != count:
+        return None
+    corpus = build(_documents(lines), scanner.labels)
+    scanner.learn(next((bytes(line.spans) for line in lines if len(line.spans) > 2), b""))
+    return corpus
+
+
+def _decode_lines(block: bytes, first: int, name: str, labels: LabelTable) -> Corpus:
+    """Line by line: slower, skips blank lines, and says which line is wrong."""
+    documents = []
+    for number, data in enumerate(block.split(b"\n"), first):
+        if not data.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            documents += _documents([_lines.decode(data)])
+            corpus = build(documents[-1:])
+        except OffsetError as error:
+            raise InputError(error.message, f"{where}: {error.path}") from None
+        except InputError as error:
+            raise InputError(str(error), where) from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"a string is not UTF-8 ({error.reason}); convert the file to UTF-8.", where) from None
+        except RecursionError:
+            raise InputError("the JSON is nested too deeply.", where) from None
+        except msgspec.ValidationError as error:
+            raise InputError(_in_line(explain(error)), where) from None
+        except msgspec.DecodeError as error:
+            what = str(error).removeprefix("JSON is malformed: ").rstrip(".")
+            raise InputError(f"this is not a line of JSON: {what}; each line must be one whole JSON object.", where) from None
+        if flaw := corpus.flaw():
+            raise InputError(flaw.message, f"{where}: {flaw.path(corpus)}")
+    return build(documents, labels)
+
+
+def _documents(lines: list[Line]) -> list[Document]:
+    return [
+        Document(id=line.id, text=line.text, spans=_spans.decode(line.spans), tokens=line.tokens, meta=line.meta)
+        for line in lines
+    ]
+
+
+def _in_line(message: str) -> str:
+    """A message about the spans alone begins with an index or has no path: name the field that it is in."""
+    if message.startswith("["):
+        return f"spans{message}"
+    return message.replace("expected array", "spans: expected array") if message.startswith("expected array") else message

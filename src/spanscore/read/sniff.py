@@ -1,0 +1,47 @@
+"""Which format a file is in, told from its first bytes, and why."""
+
+from __future__ import annotations
+
+import re
+
+from spanscore.errors import InputError
+
+KEY = re.compile(rb'"([^"\\]*)"\s*:')
+NUMBER = re.compile(rb"\d+")
+
+
+def sniff(head: bytes, name: str) -> tuple[str, str]:
+    """The name of the format and the reason.
+
+    >>> sniff(b'{"id": "d1", "spans": []}', "a.jsonl")
+    ('spanscore', 'the first line is a JSON object with "spans"')
+    """
+    start = head.lstrip()
+    keys = {key.decode("utf-8", "replace") for key in KEY.findall(start[:65536])}
+    line = start.split(b"\n", 1)[0]
+    if start[:1] in (b"{", b"["):
+        if any(key.startswith("text") and key.endswith("Annotations") for key in keys):
+            return "nlpsandbox", 'it is JSON with "text...Annotations"'
+        if "full_text" in keys:
+            return "presidio", 'it is JSON with "full_text"'
+        if start[:1] == b"{" and b'"spans"' in line:
+            return "spanscore", 'the first line is a JSON object with "spans"'
+        if start[:1] == b"{":
+            return "spanscore", "the first line is a JSON object"
+        raise InputError("this JSON is of no format that is known here; name one with --gold-format or --pred-format.", name)
+    columns = line.rstrip(b"\r").split(b"\t")
+    if len(columns) >= 3 and NUMBER.fullmatch(columns[1]) and NUMBER.fullmatch(columns[2]):
+        return "neleval", "the second and third column are numbers"
+    if b"\0" in head[:4096] or not _is_text(head[:4096]):
+        raise InputError("this is not text in UTF-8, so in no format that is known here.", name)
+    if any(len(row.split()) >= 2 for row in start.split(b"\n", 50)[:50]):
+        return "conll", "lines are words and tags in columns"
+    raise InputError("the format cannot be told; name one with --gold-format or --pred-format.", name)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data[: max(len(data) - 4, 0)].decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start > len(data) - 8
+    return True

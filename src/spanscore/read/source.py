@@ -1,0 +1,105 @@
+"""Where bytes come from: a file, a gzipped file or standard input, in blocks of whole lines."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zlib
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from spanscore.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BLOCK = 1 << 20
+"""How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
+
+BOM = b"\xef\xbb\xbf"
+
+
+class Source:
+    """An input by name. Its first block is read ahead, so that its format can be told before it is parsed."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.name = "<stdin>" if str(path) == "-" else str(path)
+        self.notes: list[str] = []
+        self._file = self._open(path)
+        self.head = self._read(BLOCK)
+        if self.head.startswith(BOM):
+            self.head = self.head[len(BOM) :]
+            self.notes.append(f"{self.name}: removed the byte order mark.")
+        if not self.head.strip():
+            rest = b"" if len(self.head) < BLOCK else self._read(-1)
+            if not rest.strip():
+                raise InputError("the file is empty; it must hold at least one document.", self.name)
+            self.head += rest
+
+    def _open(self, path: str | Path) -> IO[bytes]:
+        if str(path) == "-":
+            return sys.stdin.buffer
+        try:
+            opened = Path(path).open("rb")
+        except IsADirectoryError:
+            raise InputError("this is a folder; name a file in it.", self.name) from None
+        except FileNotFoundError:
+            raise InputError("there is no such file.", self.name) from None
+        except OSError as error:
+            raise InputError(f"it cannot be opened ({error.strerror}).", self.name) from None
+        except ValueError:
+            raise InputError("this is not the name of a file.", self.name.encode("unicode_escape").decode()) from None
+        if opened.read(2) == b"\x1f\x8b":
+            opened.seek(0)
+            return gzip.open(opened)
+        if opened.seekable():
+            opened.seek(0)
+            return opened
+        opened.close()
+        raise InputError("this is not a regular file; pipe it in and name it '-'.", self.name)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._file.read(size) or b""
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise InputError("the gzip data is damaged or cut off.", self.name) from None
+        except OSError as error:
+            raise InputError(f"it cannot be read ({error.strerror}).", self.name) from None
+
+    def blocks(self) -> Iterator[tuple[bytes, int, int]]:
+        """Blocks of whole lines, each with the number of its first line and how many lines it has."""
+        first, rest, block = 1, b"", self.head
+        while block:
+            cut = block.rfind(b"\n") + 1
+            if cut:
+                whole = rest + block[:cut]
+                lines = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == ord("\n")))
+                yield whole, first, lines
+                first += lines
+                rest = block[cut:]
+            else:
+                rest += block
+            block = self._read(BLOCK)
+        if rest:
+            yield rest, first, 1
+
+    def read_all(self) -> bytes:
+        """Everything at once, for formats that are one JSON value."""
+        rest = self._read(-1)
+        return self.head + rest
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines as text, without their ends (LF or CRLF)."""
+        for block, first, _ in self.blocks():
+            for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), first):
+                yield number, self.decode(line.removesuffix(b"\r"), number)
+
+    def decode(self, data: bytes, line: int) -> str:
+        """The text of these bytes, which must be UTF-8."""
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            message = f"byte {error.start + 1} of the line is not UTF-8 (0x{data[error.start]:02x}); convert the file to UTF-8."
+            raise InputError(message, f"{self.name}:{line}") from None

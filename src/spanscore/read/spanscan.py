@@ -1,0 +1,328 @@
+"""The fast lane of JSON Lines: span arrays that all have one layout, read as columns by NumPy.
+
+Files are written by programs, so nearly every span in a file is spelt alike: `{"start": 9, "end": 19, "label": "X"}`
+with the same keys, order and spacing. The scanner learns that spelling from one span and then reads thousands of
+spans at once, eight bytes at a time. It cuts the arrays that it has read out of the lines and puts a marker in their
+place, so that msgspec has only the rest of each line to decode.
+
+It accounts for every byte that it cuts: where anything is not spelt to the letter (another layout, an escape, a label
+not seen before) it answers None and the caller decodes those lines with msgspec alone. And it counts markers: an array
+that was not a document's `spans` leaves one too few. So it can be fast without being able to be wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from spanscore.corpus import Bools, Floats, Ints, LabelTable, Longs
+
+Words = NDArray[np.uint64]
+
+MAX_LABEL_WORDS = 4
+SCORE_WORDS = 3
+MARKER = f'["{secrets.token_hex(16)}"]'.encode()
+"""What stands for a span array that was cut out; no file can know it."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The spans of a block: how many each cut array had, their fields, and the lines without them."""
+
+    counts: Longs
+    start: Ints
+    end: Ints
+    label: Ints
+    score: Floats | None
+    rest: bytes
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a span is spelt: the bytes before each field's value, those after the last, and those between two spans."""
+
+    fields: tuple[tuple[bytes, str], ...]
+    tail: bytes
+    between: bytes
+
+    @classmethod
+    def learn(cls, array: bytes) -> Layout | None:
+        """The layout of a JSON array's first span, if it has just the fields that the scanner reads.
+
+        >>> Layout.learn(b'[{"start": 1, "end": 2, "label": "X"}, {"start": 3, "end": 4, "label": "Y"}]')
+        Layout(fields=((b'{"start": ', 'start'), (b', "end": ', 'end'), (b', "label": "', 'label')), tail=b'"}', between=b', ')
+        """
+        match = _SPAN.match(array)
+        if match is None:
+            return None
+        span, between = match[1], match[2] or b", "
+        fields, at = [], 0
+        for value in _FIELD.finditer(span):
+            name = value[1].decode()
+            begin, end = value.span(2)
+            if name == "label":
+                begin, end = begin + 1, end - 1
+            fields.append((span[at:begin], name))
+            at = end
+        tail = span[at:]
+        names = sorted(name for _, name in fields)
+        read = names in (["end", "label", "start"], ["end", "label", "score", "start"])
+        plain = all(literal.count(b":") == 1 for literal, _ in fields) and b":" not in tail
+        return cls(tuple(fields), tail, between) if read and plain and len(tail + between) <= 8 else None
+
+    @property
+    def reach(self) -> int:
+        """A multiple of eight, more than the scanner can look past a span's first byte, or before it."""
+        return 8 * (8 * len(self.fields) + sum(len(literal) for literal, _ in self.fields) + len(self.tail))
+
+
+_SPAN = re.compile(rb'\[(\{[^{}\[\]\\]*\})(,\s*)?')
+_FIELD = re.compile(rb'"(start|end|label|score)"\s*:\s*("[^"]*"|[-+0-9.eE]+)')
+_NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+
+
+class SpanScanner:
+    """Reads span arrays of one layout; learns the layout and the labels as it goes."""
+
+    def __init__(self, labels: LabelTable) -> None:
+        self.labels = labels
+        self.layout: Layout | None = None
+        self._known = _KnownLabels(())
+
+    def learn(self, array: bytes) -> None:
+        """Take the layout from this array's first span, and the labels from the table."""
+        self.layout = Layout.learn(array)
+        if len(self._known.labels) != len(self.labels):
+            self._known = _KnownLabels(tuple(self.labels))
+
+    def scan(self, block: bytes) -> Scan | None:
+        """The spans of these lines, or None where something is not spelt as learnt."""
+        layout = self.layout
+        if layout is None or not self._known.usable:
+            return None
+        page = _Page(block, layout.reach)
+        at = page.find(layout.fields[0][0][0])
+        first: Longs | None = None
+        found: dict[str, Any] = {"score": None}
+        for number, (literal, name) in enumerate(layout.fields):
+            size = {"label": self._known.words, "score": SCORE_WORDS}.get(name, 1)
+            fits, value = page.read(at, literal, size)
+            if first is None:
+                if not fits.all():
+                    at, value = at[fits], value[fits]
+                first = at
+            elif not fits.all():
+                return None
+            if name == "label":
+                column = self._known.read(value)
+            elif name == "score":
+                after = layout.fields[number + 1][0] if number + 1 < len(layout.fields) else layout.tail
+                column = _read_scores(value, after[0], page, at + len(literal))
+            else:
+                column = _read_offsets(value[:, 0])
+            if column is None:
+                return None
+            found[name], width = column
+            at = at + (width + len(literal))
+        assert first is not None
+        return self._cut(page, layout, first, at, found)
+
+    def _cut(self, page: _Page, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
+        """Cut out the arrays, if every byte of them is in a span or between two."""
+        if not len(first):
+            return None
+        word = page.words(at)
+        inner = _begins(word, layout.tail + layout.between)
+        last = _begins(word, layout.tail + b"]")
+        after = at + len(layout.tail)
+        opening = np.concatenate([[True], last[:-1]])
+        fits = (
+            (inner | last).all()
+            and last[-1]
+            and (last[:-1] | (after[:-1] + len(layout.between) == first[1:])).all()
+            and (page.bytes[first[opening] - 1] == ord("[")).all()
+        )
+        if not fits:
+            return None
+        ends = np.flatnonzero(last)
+        counts = np.diff(ends, prepend=-1)
+        left = [page.offset, *(after[ends] + 1).tolist()]
+        right = [*(first[opening] - 1).tolist(), page.offset + page.length]
+        rest = MARKER.join(map(page.buffer.__getitem__, map(slice, left, right)))
+        return Scan(counts=counts, rest=rest, **found)
+
+
+class _Page:
+    """Some bytes that can be looked at eight and more at a time, at many places at once."""
+
+    def __init__(self, block: bytes, margin: int) -> None:
+        self.offset, self.length = margin, len(block)
+        self.buffer = b"".join((bytes(margin), block, bytes(margin + -len(block) % 8)))
+        self.bytes = np.frombuffer(self.buffer, np.uint8)
+
+    def find(self, byte: int) -> Longs:
+        """The places of this byte, save where two of them are closer than eight bytes."""
+        marks = _equal_bytes(np.frombuffer(self.buffer, "<u8"), byte)
+        place = np.flatnonzero(marks != 0)
+        width, _ = _first(marks[place])
+        return 8 * place + width.astype(np.int64)
+
+    def rows(self, at: Longs, words: int) -> Words:
+        """So many words from each of these places on, a row a place."""
+        size = 8 * words
+        everywhere = np.ndarray((len(self.buffer) - size + 1,), f"V{size}", self.buffer, strides=(1,))
+        return everywhere[at].view("<u8").reshape(len(at), words)
+
+    def words(self, at: Longs) -> Words:
+        """The word at each of these places."""
+        return self.rows(at, 1)[:, 0]
+
+    def read(self, at: Longs, literal: bytes, words: int) -> tuple[Bools, Words]:
+        """Whether the literal stands at each of these places, and so many words of what follows it."""
+        blank = -len(literal) % 8
+        ahead = (blank + len(literal)) // 8
+        rows = self.rows(at - blank, ahead + words)
+        spelt = bytes(blank) + literal
+        fits = (rows[:, 0] >> np.uint64(8 * blank)) == np.uint64(int.from_bytes(spelt[blank:8], "little"))
+        for word in range(1, ahead):
+            fits &= rows[:, word] == np.uint64(int.from_bytes(spelt[8 * word : 8 * word + 8], "little"))
+        return fits, rows[:, ahead:]
+
+
+def _repeat(byte: int) -> np.uint64:
+    return np.uint64(byte * 0x0101010101010101)
+
+
+_HIGH = _repeat(0x80)
+_LOW = _repeat(0x01)
+_ONE = np.uint64(1)
+
+
+def _begins(words: Words, literal: bytes) -> Bools:
+    """Whether each word begins with these bytes."""
+    return words << np.uint64(64 - 8 * len(literal)) == np.uint64(int.from_bytes(literal.rjust(8, b"\0"), "little"))
+
+
+def _first(marks: Words) -> tuple[Words, Words]:
+    """Of marks in bytes' high bits: how many bytes are before the first marked one (8 if none), and a mask of them."""
+    below = ((marks & (~marks + _ONE)) >> np.uint64(7)) - _ONE
+    return np.bitwise_count(below).astype(np.uint64) >> np.uint64(3), below
+
+
+def _equal_bytes(words: Words, byte: int) -> Words:
+    """Marks of the bytes equal to this one; only the first mark of a word is to be relied on."""
+    x = words ^ _repeat(byte)
+    return (x - _LOW) & ~x & _HIGH
+
+
+def _digits(words: Words) -> tuple[Words, Words]:
+    """The number that each word's leading digits spell, and how many they are."""
+    x = words ^ _repeat(ord("0"))
+    width, _ = _first(((x + _repeat(0x76)) | x) & _HIGH)
+    x = x << (np.uint64(64) - (width << np.uint64(3)) & np.uint64(63))
+    x = (x * np.uint64(2561)) >> np.uint64(8) & np.uint64(0x00FF00FF00FF00FF)
+    x = (x * np.uint64(6553601)) >> np.uint64(16) & np.uint64(0x0000FFFF0000FFFF)
+    return (x * np.uint64(42949672960001)) >> np.uint64(32), width
+
+
+def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
+    """Numbers of one to seven digits, without leading zeros as JSON will have it."""
+    value, width = _digits(words)
+    zero_first = (words & np.uint64(0xFF)) == ord("0")
+    if (width - _ONE >= 7).any() or (zero_first & (width > _ONE)).any():
+        return None
+    return value.astype(np.int32), width.astype(np.int64)
+
+
+def _read_scores(rows: Words, after: int, page: _Page, at: Longs) -> tuple[Floats, Longs] | None:
+    """Numbers such as 0.85 with up to 15 digits exactly, by one correctly rounded division; others one by one."""
+    found = _text_width(rows, after)
+    if found is None:
+        return None
+    width, _ = found
+    places = np.maximum(width - 2, 0)
+    fraction, digits = _digits(rows[:, 0] >> np.uint64(16) | rows[:, 1] << np.uint64(48))
+    if (long_ := places > 8).any():
+        low, low_digits = _digits(rows[:, 1] >> np.uint64(16) | rows[:, 2] << np.uint64(48))
+        fraction = np.where(long_, fraction * _TENS[low_digits] + low, fraction)
+        digits = np.where(long_ & (digits == 8), digits + low_digits, digits)
+    whole = (rows[:, 0] & np.uint64(0xFF)) - np.uint64(ord("0"))
+    point = (rows[:, 0] >> np.uint64(8) & np.uint64(0xFF)) == ord(".")
+    simple = (whole < 10) & point & (digits == places.astype(np.uint64)) & (places <= 14) & (places > 0)
+    scale = _POWERS[np.where(simple, places, 0)]
+    score = (whole * scale + fraction) / scale
+    for row in np.flatnonzero(~simple).tolist():
+        spelt = page.buffer[at[row] : at[row] + width[row]]
+        if not _NUMBER.fullmatch(spelt):
+            return None
+        score[row] = float(spelt)
+    return score, width
+
+
+_POWERS = np.array([10.0**i for i in range(17)])
+_TENS = np.array([10**i for i in range(9)], np.uint64)
+
+
+def _text_width(rows: Words, after: int) -> tuple[Longs, list[Words]] | None:
+    """How many bytes stand before the byte `after`, and the words with nothing but these; None where it is not near."""
+    step, below = _first(_equal_bytes(rows[:, 0], after))
+    width, words = step.astype(np.int64), [rows[:, 0] & below]
+    open_ = step == 8
+    for word in range(1, rows.shape[1]):
+        if not open_.any():
+            return width, words
+        step, below = _first(_equal_bytes(rows[:, word], after))
+        words.append(np.where(open_, rows[:, word] & below, 0))
+        width += np.where(open_, step.astype(np.int64), 0)
+        open_ &= step == 8
+    return None if open_.any() else (width, words)
+
+
+class _KnownLabels:
+    """Labels by their bytes: a perfect hash finds the only one it can be, a comparison makes sure that it is."""
+
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        self.labels = labels
+        spelt = [label.encode("utf-8", "surrogatepass") for label in labels]
+        longest = max(map(len, spelt), default=0)
+        self.words = longest // 8 + 1
+        self._spelt = np.zeros((self.words, len(labels) + 1), np.uint64)
+        for code, data in enumerate(spelt):
+            self._spelt[:, code] = np.frombuffer(data.ljust(8 * self.words, b"\0"), "<u8")
+        self._bits = min(2 * len(labels).bit_length() + 2, 18)
+        self.usable = 0 < longest < 8 * MAX_LABEL_WORDS and b"\0" not in b"".join(spelt) and self._place()
+
+    def _place(self) -> bool:
+        multipliers = np.random.default_rng(0).integers(1 << 62, size=(256, MAX_LABEL_WORDS), dtype=np.uint64)
+        for chosen in multipliers | _ONE:
+            slots = self._slot(list(self._spelt[:, :-1]), chosen)
+            if len(np.unique(slots)) == len(self.labels):
+                self._chosen = chosen
+                self._code = np.full(1 << self._bits, len(self.labels), np.int32)
+                self._code[slots] = np.arange(len(self.labels))
+                return True
+        return False
+
+    def _slot(self, words: list[Words], chosen: Words) -> Longs:
+        mixed = words[0] * chosen[0]
+        for word, multiplier in zip(words[1:], chosen[1:], strict=False):
+            mixed += word * multiplier
+        mixed ^= mixed >> np.uint64(32)
+        return (mixed * chosen[0] >> np.uint64(64 - self._bits)).astype(np.int64)
+
+    def read(self, rows: Words) -> tuple[Ints, Longs] | None:
+        """The codes of the labels that these rows begin with, up to a quotation mark, and their lengths in bytes."""
+        found = _text_width(rows, ord('"'))
+        if found is None:
+            return None
+        width, words = found
+        code = self._code[self._slot(words, self._chosen)]
+        same = [(self._spelt[number][code] == word).all() for number, word in enumerate(words)]
+        rest = [(self._spelt[number][code] == 0).all() for number in range(len(words), self.words)]
+        return (code, width) if all(same) and all(rest) and not (code == len(self.labels)).any() else None

@@ -1,0 +1,101 @@
+"""Token tags as spans: IO, IOB1, IOB2, BILUO and IOBES, with illegal sequences repaired by a stated rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Scheme = Literal["IO", "IOB1", "IOB2", "BILUO", "IOBES"]
+Repair = Literal["begin", "discard"]
+SCHEMES: tuple[str, ...] = get_args(Scheme)
+REPAIRS: tuple[str, ...] = get_args(Repair)
+
+_PREFIXES = {
+    "IO": "",
+    "IOB1": "IB",
+    "IOB2": "IB",
+    "BILUO": "BILU",
+    "IOBES": "IBES",
+}
+
+
+def split_tag(tag: str, scheme: str) -> tuple[str, str]:
+    """The position (B, I, E, S or O) and the label; L and U are other names of E and S."""
+    if tag in ("O", ""):
+        return "O", ""
+    if scheme == "IO":
+        return "I", tag.removeprefix("I-")
+    position, dash, label = tag.partition("-")
+    if dash and label and position in _PREFIXES[scheme]:
+        return {"L": "E", "U": "S"}.get(position, position), label
+    raise ValueError(tag)
+
+
+def tell_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
+    """The scheme that a file's tags are in. IOB1 and IOB2 differ in when a B is needed.
+
+    >>> tell_scheme([["I-PER", "I-PER", "B-PER"]]), tell_scheme([["B-PER", "O"]]), tell_scheme([["PER", "O"]])
+    ('IOB1', 'IOB2', 'IO')
+    """
+    kept = [list(tags) for tags in sentences]
+    parts = {tag.partition("-")[0] if "-" in tag else "" for tags in kept for tag in tags if tag not in ("O", "")}
+    if not parts or not parts <= set("BILUES") or not parts & set("BSEUL"):
+        return "IO"
+    if parts & set("LU"):
+        return "BILUO"
+    if parts & set("ES"):
+        return "IOBES"
+    legal_iob2 = needless_b = True
+    for tags in kept:
+        for before, tag in zip(["O", *tags], tags, strict=False):
+            same = before != "O" and before[2:] == tag[2:]
+            if tag.startswith("I-") and not same:
+                legal_iob2 = False
+            if tag.startswith("B-") and not same:
+                needless_b = False
+    return "IOB1" if not legal_iob2 and needless_b else "IOB2"
+
+
+def decode_tags(tags: Sequence[str], scheme: Scheme, repair: Repair = "begin") -> tuple[list[tuple[int, int, str]], int]:
+    """Spans as (first token, token after the last, label), and how many tags were not legal where they stood.
+
+    A tag that goes on with nothing begins a span (`begin`, as conlleval does), or its run is left out (`discard`).
+    A span that is not closed, in a scheme that closes spans, ends where it ends.
+
+    >>> decode_tags(["I-PER", "I-PER", "O", "B-LOC"], "IOB2")
+    ([(0, 2, 'PER'), (3, 4, 'LOC')], 1)
+    >>> decode_tags(["I-PER", "I-PER", "O", "B-LOC"], "IOB2", "discard")
+    ([(3, 4, 'LOC')], 1)
+    """
+    spans: list[tuple[int, int, str]] = []
+    repaired = 0
+    closes = scheme in ("BILUO", "IOBES")
+    begin, label, legal = -1, "", True
+
+    def end(at: int) -> None:
+        nonlocal begin
+        if begin >= 0 and (legal or repair == "begin"):
+            spans.append((begin, at, label))
+        begin = -1
+
+    for at, tag in enumerate([*tags, "O"]):
+        position, name = split_tag(tag, scheme)
+        goes_on = begin >= 0 and position in ("I", "E") and name == label
+        if goes_on:
+            if position == "E":
+                end(at + 1)
+            continue
+        if begin >= 0:
+            if closes:
+                repaired += 1
+            end(at)
+        if position == "O":
+            continue
+        begin, label = at, name
+        legal = position in ("B", "S") or scheme in ("IO", "IOB1")
+        repaired += not legal
+        if position in ("S", "E"):
+            end(at + 1)
+    return spans, repaired

@@ -1,0 +1,123 @@
+"""Results as files: JSON for programs, errors as JSON Lines; each written whole or not at all."""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+
+from spanscore.errors import InputError
+from spanscore.report.tables import rows
+from spanscore.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spanscore.result import Result, Scores
+    from spanscore.verdicts import Error, Place
+
+SCHEMA = "spanscore.results/1"
+
+
+def to_json(result: Result) -> bytes:
+    """The results as indented JSON; the same inputs give the same bytes."""
+    signatures = {(one.system, repr(one.measure)): one.signature for one in result.scores}
+    listed = [
+        {
+            "system": row.system,
+            "measure": row.measure,
+            "type": row.type,
+            "precision": _defined(row.score.precision),
+            "recall": _defined(row.score.recall),
+            "f": _defined(row.score.f),
+            "beta": row.score.beta,
+            "counts": row.score.counts,
+            "signature": signatures[row.system, row.measure],
+        }
+        for row in rows(result)
+    ]
+    said = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "inputs": result.inputs,
+        "warnings": list(result.warnings),
+        "results": listed,
+        "averages": [average for one in result.scores for average in _averages(one)],
+    }
+    return msgspec.json.format(msgspec.json.encode(said), indent=2) + b"\n"
+
+
+def _averages(one: Scores) -> Iterator[dict[str, Any]]:
+    for over, there in (("type", one.measure.by_type), ("document", bool(one.tally.documents))):
+        if there:
+            mean = one.macro(over)
+            numbers = {"precision": mean.precision, "recall": mean.recall, "f": mean.f}
+            defined = {key: _defined(value) for key, value in numbers.items()}
+            yield {"system": one.system, "measure": repr(one.measure), "average": f"macro by {over}", **defined}
+
+
+def error_record(error: Error, scores: Scores, *, text: bool) -> dict[str, Any]:
+    """An error as a line of errors.jsonl."""
+    record: dict[str, Any] = {
+        "system": scores.system,
+        "measure": repr(scores.measure),
+        "document": error.document,
+        "side": error.side,
+        "verdict": error.verdict,
+        "iou": round(error.iou, 6),
+        "span": _span(error.span),
+        "counterpart": None if error.counterpart is None else _span(error.counterpart),
+        "explanation": error.explanation,
+    }
+    if text and error.text is not None:
+        record["text"] = error.text
+    return record
+
+
+def save(result: Result, folder: str | Path, *, text: bool = True) -> None:
+    """Write results.json and errors.jsonl; without text if the documents may not leave their place."""
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder cannot be made ({error.strerror}).", str(folder)) from None
+    encoder = msgspec.json.Encoder()
+    with whole(path / "errors.jsonl") as file:
+        for one in result.scores:
+            for error in one.errors():
+                file.write(encoder.encode(error_record(error, one, text=text)) + b"\n")
+    with whole(path / "results.json") as file:
+        file.write(to_json(result))
+
+
+@contextmanager
+def whole(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file that appears under its name only when all of it is written."""
+    target = Path(path)
+    try:
+        with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+            try:
+                yield file
+            except BaseException:
+                Path(file.name).unlink()
+                raise
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(file.name).chmod(0o666 & ~umask)
+        Path(file.name).replace(target)
+    except OSError as error:
+        raise InputError(f"it cannot be written ({error.strerror}).", str(path)) from None
+
+
+def _span(place: Place) -> dict[str, Any]:
+    span: dict[str, Any] = {"start": place.start, "end": place.end, "label": place.label}
+    return span if place.score is None else {**span, "score": place.score}
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value

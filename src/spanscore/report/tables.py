@@ -1,0 +1,158 @@
+"""Results as tables: for the terminal, as Markdown, CSV and TSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from spanscore.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from spanscore.result import Result, Score, Scores
+
+ALL = "all"
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table: one system, measure and type (None: all types)."""
+
+    system: str
+    measure: str
+    type: str | None
+    score: Score
+
+
+def rows(result: Result) -> Iterator[Row]:
+    """All lines, each measure's overall one before its types."""
+    for one in result.scores:
+        yield from _rows(one)
+
+
+def _rows(one: Scores) -> Iterator[Row]:
+    name = repr(one.measure)
+    yield Row(one.system, name, None, one.overall)
+    for label, score in one.by_type.items():
+        yield Row(one.system, name, label, score)
+
+
+def rich_table(result: Result, width: int) -> RenderableType:
+    """A table as wide as the terminal allows: counts and the system's name give way first."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = list(rows(result))
+    counts = _count_names(lines)
+    several = len({line.system for line in lines}) > 1
+    if width < 60:
+        counts = []
+    elif width < 90:
+        counts = counts[:1]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for head in ([*(["system"] if several else []), "measure", "type"]):
+        table.add_column(head, overflow="fold")
+    beta = _beta(lines)
+    for head in ("P", "R", f"F{beta}", *counts):
+        table.add_column(head, justify="right", no_wrap=True)
+    before = None
+    for line in lines:
+        key = (line.system, line.measure)
+        if before is not None and key != before:
+            table.add_section()
+        first = key != before
+        before = key
+        names = [printable(line.system)] if several else []
+        cells = [*names, line.measure] if first else [""] * (len(names) + 1)
+        numbers = [shown(line.score.precision), shown(line.score.recall), shown(line.score.f)]
+        numbers += [_count(line.score.counts.get(name)) for name in counts]
+        style = "bold" if line.type is None else ""
+        kind = ALL if line.type is None else printable(line.type)
+        table.add_row(*(Text(cell, style=style) for cell in (*cells, kind, *numbers)))
+    return table
+
+
+def plain(result: Result, width: int = 100) -> str:
+    """The table as text without colours."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(file=out, width=width, color_system=None, force_terminal=False, legacy_windows=False)
+    console.print(rich_table(result, width))
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+
+
+def markdown(result: Result) -> str:
+    """A Markdown table; what could be read as markup is escaped."""
+    head, body = _cells(result)
+    aligned = [":---" if i < 3 else "---:" for i in range(len(head))]
+    lines = [head, aligned, *([_escape(cell) for cell in row] for row in body)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def separated(result: Result, delimiter: str) -> str:
+    """CSV or TSV with full precision; undefined is empty, and no cell is taken for a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    head, body = _cells(result, exact=True)
+    writer.writerow(head)
+    writer.writerows([safe_cell(cell) if i < 3 else cell for i, cell in enumerate(row)] for row in body)
+    return out.getvalue()
+
+
+def safe_cell(text: str) -> str:
+    """Text that a spreadsheet will not run: a formula is made text by a quotation mark.
+
+    >>> safe_cell("=1+1"), safe_cell("PERSON")
+    ("'=1+1", 'PERSON')
+    """
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def shown(value: float) -> str:
+    """A number with three decimals; undefined is –.
+
+    >>> shown(0.5), shown(float("nan"))
+    ('0.500', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list[str]]]:
+    lines = list(rows(result))
+    counts = _count_names(lines)
+    head = ["system", "measure", "type", "precision", "recall", f"f{_beta(lines)}", *counts]
+    body = []
+    for line in lines:
+        numbers = [line.score.precision, line.score.recall, line.score.f]
+        spelt = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
+        kind = ALL if line.type is None else line.type
+        body.append([line.system, line.measure, kind, *spelt, *(_count(line.score.counts.get(name)) for name in counts)])
+    return head, body
+
+
+def _count_names(lines: list[Row]) -> list[str]:
+    return list(dict.fromkeys(name for line in lines for name in line.score.counts))
+
+
+def _count(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _beta(lines: list[Row]) -> str:
+    return f"{lines[0].score.beta:g}" if lines else "1"
+
+
+def _escape(cell: str) -> str:
+    shown_ = printable(cell, limit=200).replace("\\", "\\\\")
+    return "".join(f"\\{c}" if c in "|*_`<>[]" else c for c in shown_)

@@ -1,0 +1,98 @@
+"""Tallies: additive counts per document and label. Everything above them is computed from them, never by scoring again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spanscore.align import Pairing
+    from spanscore.corpus import Ints
+
+Counts = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts by document and label, a row each where any is not zero; `a + b` is the tally of both.
+
+    >>> a = Tally(("tp", "fp"), ("X",), ("d1",), np.array([0]), np.array([0]), np.array([[1, 2]]))
+    >>> b = Tally(("tp", "fp"), ("Y",), ("d2",), np.array([0]), np.array([0]), np.array([[3, 4]]))
+    >>> (a + b).by_label().tolist(), (a + b).by_document().tolist(), (a + b).total().tolist()
+    ([[1, 2], [3, 4]], [[1, 2], [3, 4]], [4, 6])
+    """
+
+    fields: tuple[str, ...]
+    labels: tuple[str, ...]
+    documents: tuple[str, ...]
+    doc: Ints
+    label: Ints
+    counts: Counts
+
+    @classmethod
+    def count(cls, pairing: Pairing, events: Mapping[str, tuple[Counts, ...]]) -> Tally:
+        """Count events of each field: their documents and labels, and how much each counts if not one."""
+        labels, documents = pairing.labels, pairing.gold.ids
+        size = len(labels) * len(documents)
+        columns = []
+        for doc, label, *weight in events.values():
+            key = doc.astype(np.int64) * len(labels) + label
+            column = np.bincount(key, weight[0] if weight else None, minlength=size)
+            columns.append(column.astype(np.int64) if column.dtype.kind == "f" and _whole(weight) else column)
+        rows = np.flatnonzero(np.logical_or.reduce([column != 0 for column in columns]))
+        doc, label = np.divmod(rows.astype(np.int32), np.int32(max(len(labels), 1)))
+        return cls(tuple(events), labels, documents, doc, label, np.stack([column[rows] for column in columns], axis=1))
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally.concat([self, other])
+
+    @staticmethod
+    def concat(parts: Sequence[Tally]) -> Tally:
+        """The tally of all these, whose documents are distinct."""
+        if len(parts) == 1:
+            return parts[0]
+        labels = tuple(sorted({name for part in parts for name in part.labels}))
+        place = {name: code for code, name in enumerate(labels)}
+        recode = [np.array([place[name] for name in part.labels] or [0], np.int32) for part in parts]
+        firsts = np.cumsum([0, *(len(part.documents) for part in parts)]).tolist()
+        return Tally(
+            parts[0].fields,
+            labels,
+            tuple(chain.from_iterable(part.documents for part in parts)),
+            np.concatenate([part.doc + np.int32(first) for part, first in zip(parts, firsts, strict=False)]),
+            np.concatenate([codes[part.label] for part, codes in zip(parts, recode, strict=True)]),
+            np.concatenate([part.counts for part in parts]),
+        )
+
+    def together(self) -> Tally:
+        """The same counts with all documents taken as one without a name: all that sums over documents need."""
+        counts = self.by_label()
+        rows = np.arange(len(self.labels), dtype=np.int32)
+        return Tally(self.fields, self.labels, (), np.zeros(len(rows), np.int32), rows, counts)
+
+    def total(self) -> Counts:
+        """The counts of everything."""
+        return self.counts.sum(axis=0)
+
+    def by_label(self) -> Counts:
+        """A row of counts for each label."""
+        return _sum(self.label, self.counts, len(self.labels))
+
+    def by_document(self) -> Counts:
+        """A row of counts for each document."""
+        return _sum(self.doc, self.counts, len(self.documents))
+
+
+def _sum(key: Ints, counts: Counts, size: int) -> Counts:
+    columns = [np.bincount(key, counts[:, field], minlength=size) for field in range(counts.shape[1])]
+    return np.stack(columns, axis=1).astype(counts.dtype)
+
+
+def _whole(weight: list[Counts]) -> bool:
+    return bool(weight) and weight[0].dtype.kind in "iub"

@@ -1,0 +1,171 @@
+"""Errors explained: a verdict and a sentence for every gold and predicted span."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spanscore.corpus import Bools, Corpus, Longs
+    from spanscore.measures import Judgement
+
+VERDICTS = ("correct", "wrong type", "too short", "too long", "shifted", "split", "merged", "missed", "spurious")
+CORRECT, WRONG_TYPE, TOO_SHORT, TOO_LONG, SHIFTED, SPLIT, MERGED, MISSED, SPURIOUS = range(len(VERDICTS))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A span by its offsets and label."""
+
+    start: int
+    end: int
+    label: str
+    score: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.label} [{self.start}, {self.end})"
+
+
+@dataclass(frozen=True)
+class Error:
+    """What became of a span: `span` on its `side`, the `counterpart` that it was compared with, and why."""
+
+    document: str
+    side: str
+    span: Place
+    verdict: str
+    iou: float
+    counterpart: Place | None
+    explanation: str
+    text: str | None
+
+
+def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
+    """Every span that is not right (or every span), in order of document and offset, gold before predicted."""
+    pairing = judgement.pairing
+    gold, pred = pairing.gold, pairing.pred
+    lengths = (gold.end - gold.start).astype(np.int64), (pred.end - pred.start).astype(np.int64)
+    both = pairing.overlaps
+    union = lengths[0][both.gold] + lengths[1][both.pred] - both.shared
+    iou = np.where(union == 0, 1.0, both.shared / np.maximum(union, 1))
+    same = gold.label[both.gold] == pred.label[both.pred]
+    by_gold = _Best(both.gold, both.pred, iou, same, len(gold.start))
+    by_pred = _Best(both.pred, both.gold, iou, same, len(pred.start))
+
+    gold_verdict = _boundary(gold, pred, by_gold, by_pred, flipped=False)
+    gold_verdict[judgement.cell >= 0] = WRONG_TYPE
+    gold_verdict[judgement.cell == gold.label] = CORRECT
+    gold_partner = np.where(judgement.partner >= 0, judgement.partner, by_gold.partner)
+    gold_iou = np.where(judgement.partner >= 0, judgement.iou, by_gold.iou)
+
+    pred_verdict = _boundary(pred, gold, by_pred, by_gold, flipped=True)
+    pred_verdict[judgement.taken >= 0] = WRONG_TYPE
+    pred_verdict[judgement.right] = CORRECT
+    pred_partner = np.where(judgement.taken >= 0, judgement.taken, by_pred.partner)
+
+    texts = pairing.text
+    rows = [
+        (gold, pred, "gold", gold_verdict, gold_partner, gold_iou),
+        (pred, gold, "predicted", pred_verdict, pred_partner, by_pred.iou),
+    ]
+    order = []
+    for side, (mine, _, _, verdict, _, _) in enumerate(rows):
+        chosen = np.arange(len(verdict)) if correct else np.flatnonzero(verdict != CORRECT)
+        order += [(int(mine.doc[i]), int(mine.start[i]), int(mine.end[i]), side, int(i)) for i in chosen]
+    for doc, _, _, side, row in sorted(order):
+        mine, other, name, verdict, partner, overlap = rows[side]
+        span = _place(mine, row)
+        counterpart = _place(other, int(partner[row])) if partner[row] >= 0 else None
+        what = VERDICTS[verdict[row]]
+        value = float(overlap[row])
+        text = texts[doc]
+        yield Error(
+            document=mine.ids[doc],
+            side=name,
+            span=span,
+            verdict=what,
+            iou=value,
+            counterpart=counterpart,
+            explanation=explain(name, span, what, counterpart, value),
+            text=None if text is None else text[span.start : span.end],
+        )
+
+
+def explain(side: str, span: Place, verdict: str, counterpart: Place | None, iou: float) -> str:
+    """One sentence on why a span has its verdict.
+
+    >>> explain("gold", Place(8, 18, "PERSON"), "too short", Place(8, 16, "PERSON"), 0.8)
+    'Gold PERSON [8, 18) was predicted as PERSON [8, 16), 2 characters short at the end (IoU 0.80).'
+    >>> explain("predicted", Place(0, 4, "URL"), "spurious", None, 0.0)
+    'Predicted URL [0, 4) overlaps no gold span.'
+    """
+    gold, pred = (span, counterpart) if side == "gold" else (counterpart, span)
+    subject = f"{side.capitalize()} {span}"
+    if counterpart is None or gold is None or pred is None:
+        other = "prediction" if side == "gold" else "gold span"
+        return f"{subject} overlaps no {other}."
+    how = f"(IoU {iou:.2f})"
+    if verdict == "correct":
+        return f"{subject} matches {counterpart} {how}."
+    if verdict == "wrong type":
+        relation = "was predicted as" if side == "gold" else "stands for gold"
+        return f"{subject} {relation} {counterpart}, which is the wrong type {how}."
+    if verdict in ("missed", "spurious"):
+        other = "prediction" if side == "gold" else "gold span"
+        return f"{subject} matches no {other}; the nearest is {counterpart} {how}."
+    relation = "was predicted as" if side == "gold" else "was predicted for gold"
+    if verdict == "split":
+        what = "one of several predictions for it" if side == "gold" else "one of several predictions for that span"
+        return f"{subject} {relation} {counterpart}, {what} {how}."
+    if verdict == "merged":
+        what = "which also covers another gold span" if side == "gold" else "and also covers another gold span"
+        return f"{subject} {relation} {counterpart}, {what} {how}."
+    return f"{subject} {relation} {counterpart}, {_difference(gold, pred)} {how}."
+
+
+def _difference(gold: Place, pred: Place) -> str:
+    parts = []
+    for amount, where in ((pred.start - gold.start, "at the start"), (gold.end - pred.end, "at the end")):
+        if amount:
+            unit = "character" if abs(amount) == 1 else "characters"
+            parts.append(f"{abs(amount)} {unit} {'short' if amount > 0 else 'too many'} {where}")
+    return " and ".join(parts)
+
+
+def _place(side: Corpus, row: int) -> Place:
+    score = None if side.score is None or np.isnan(side.score[row]) else float(side.score[row])
+    return Place(int(side.start[row]), int(side.end[row]), side.labels[side.label[row]], score)
+
+
+class _Best:
+    """For each span of one side: its best partner (same label first, then IoU, then order), and how many of its label."""
+
+    def __init__(self, mine: Longs, other: Longs, iou: np.ndarray[tuple[int], np.dtype[np.float64]], same: Bools, size: int) -> None:
+        order = np.lexsort((other, -iou, ~same, mine))
+        order = order[np.concatenate([[True], mine[order][1:] != mine[order][:-1]])[: len(order)]]
+        self.partner = np.full(size, -1)
+        self.partner[mine[order]] = other[order]
+        self.iou = np.zeros(size)
+        self.iou[mine[order]] = iou[order]
+        self.same = np.bincount(mine[same], minlength=size)
+
+
+def _boundary(mine: Corpus, other: Corpus, best: _Best, others_best: _Best, *, flipped: bool) -> Longs:
+    """Verdicts by where spans of the same label begin and end; missed or spurious where there is none."""
+    partner = np.maximum(best.partner, 0)
+    verdict = np.full(len(mine.start), SPURIOUS if flipped else MISSED)
+    if not len(other.start):
+        return verdict
+    gold, pred = (other, mine) if flipped else (mine, other)
+    gold_row, pred_row = (partner, np.arange(len(mine.start))) if flipped else (np.arange(len(mine.start)), partner)
+    inside = (pred.start[pred_row] >= gold.start[gold_row]) & (pred.end[pred_row] <= gold.end[gold_row])
+    around = (pred.start[pred_row] <= gold.start[gold_row]) & (pred.end[pred_row] >= gold.end[gold_row])
+    kind = np.where(inside, TOO_SHORT, np.where(around, TOO_LONG, SHIFTED))
+    several, shares = (MERGED, SPLIT) if flipped else (SPLIT, MERGED)
+    kind = np.where(others_best.same[partner] > 1, shares, kind)
+    kind = np.where(best.same > 1, several, kind)
+    return np.where(best.same > 0, kind, verdict)
