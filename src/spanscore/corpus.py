@@ -252,6 +252,8 @@ class Corpus:
         """
         if len(parts) == 1:
             return parts[0]
+        if not parts:
+            return Corpus.from_documents([])
         table = LabelTable()
         recode = [np.array([table[name] for name in part.labels], np.int32) for part in parts]
         firsts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int32)
@@ -306,8 +308,9 @@ class Corpus:
         A sum over documents of a mix of their id, text and spans: it adds over chunks, and needs no sorting. It guards
         against mistakes, not against malice.
         """
-        return f"{self.fingerprint_sum():016x}"
+        return f"{self.fingerprint_sum:016x}"
 
+    @cached_property
     def fingerprint_sum(self) -> int:
         """The fingerprint as a number; that of two corpora together is their sum modulo 2**64."""
         names = np.array([_mix_text(name) for name in self.labels] or [0], np.uint64)

@@ -2,17 +2,16 @@
 
 Two spans overlap in just one of two ways: the predicted one begins inside the gold one, or the gold one begins inside
 the predicted one, after its first character. With both sides sorted by where they begin, each span's partners of either
-kind are neighbours, so four counts of "how many begin before here" give every pair: O(n log n + pairs), whatever
-is nested in or crosses what.
+kind stand next to each other, so one merge of the two sides finds the first of them and the ends tell the last:
+O(n log n + pairs), whatever is nested in or crosses what.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanscore.corpus import ranges
 
@@ -47,12 +46,10 @@ def overlaps(gold: Corpus, pred: Corpus) -> Overlaps:
     stride = 2 + max(int(side.end.max(initial=0)) for side in (gold, pred))
     gold_rows, gold_start, gold_end = _solid(gold, stride)
     pred_rows, pred_start, pred_end = _solid(pred, stride)
-    low = _below(pred_start, gold_start, "left")
-    in_gold = _below(pred_start, gold_end, "left") - low
-    begins_after = _below(gold_start, pred_start, "right")
-    in_pred = _below(gold_start, pred_end, "left") - begins_after
-    a = np.concatenate([np.repeat(np.arange(len(gold_start)), in_gold), ranges(begins_after, in_pred)])
-    b = np.concatenate([ranges(low, in_gold), np.repeat(np.arange(len(pred_start)), in_pred)])
+    pred_before, gold_before = _ranks(gold_start, pred_start)
+    a, b = _partners(pred_before, pred_start, gold_end)
+    d, c = _partners(gold_before, gold_start, pred_end)
+    a, b = np.concatenate([a, c]), np.concatenate([b, d])
     shared = np.minimum(gold_end[a], pred_end[b]) - np.maximum(gold_start[a], pred_start[b])
     a = a if gold_rows is None else gold_rows[a]
     b = b if pred_rows is None else pred_rows[b]
@@ -83,14 +80,26 @@ def _same_place(gold: Corpus, pred: Corpus, stride: int) -> tuple[Longs, Longs]:
     return rows[0][np.repeat(np.arange(len(rows[0])), counts)], rows[1][ranges(low, counts)]
 
 
-def _below(values: Longs, limits: Longs, side: Literal["left", "right"]) -> NDArray[Any]:
-    """How many of the sorted values are below each limit (`right`: or equal to it).
+def _ranks(a: Longs, b: Longs) -> tuple[Longs, Longs]:
+    """For two sorted arrays: how many of b are below each of a, and how many of a are not above each of b.
 
-    Where the limits are sorted too, merging two sorted runs is several times faster than searching for each.
+    Merging two sorted runs by a stable sort is several times faster than searching one for each of the other.
     """
-    if len(limits) < 64 or (limits[1:] < limits[:-1]).any():
-        return np.searchsorted(values, limits, side)
-    runs = (limits, values) if side == "left" else (values, limits)
-    order = np.argsort(np.concatenate(runs), kind="stable")
-    from_limits = order < len(limits) if side == "left" else order >= len(values)
-    return np.flatnonzero(from_limits) - np.arange(len(limits))
+    order = np.argsort(np.concatenate([a, b]), kind="stable")
+    from_a = order < len(a)
+    return np.flatnonzero(from_a) - np.arange(len(a)), np.flatnonzero(~from_a) - np.arange(len(b))
+
+
+def _partners(first: Longs, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
+    """Pairs of a row and each of the starts, from its first on, that are before its end: nearly always one or none."""
+    last = len(starts) - 1
+    if last < 0:
+        return first[:0], first[:0]
+    one = (first <= last) & (starts[np.minimum(first, last)] < ends)
+    two = (first < last) & (starts[np.minimum(first + 1, last)] < ends)
+    if not two.any():
+        rows = np.flatnonzero(one)
+        return rows, first[rows]
+    counts = one.astype(np.int64)
+    counts[two] = np.searchsorted(starts, ends[two], "left") - first[two]
+    return np.repeat(np.arange(len(first)), counts), ranges(first, counts)

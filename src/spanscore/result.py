@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from spanscore.align import Pairing
     from spanscore.corpus import Floats
-    from spanscore.measures import Measure
+    from spanscore.measures import Judgement, Measure
     from spanscore.tally import Tally
 
 
@@ -50,7 +50,7 @@ class Scores:
     tally: Tally
     beta: float
     signature: str
-    pairing: Pairing
+    pairing: Pairing | None = None
 
     @cached_property
     def overall(self) -> Score:
@@ -88,7 +88,7 @@ class Scores:
 
     @cached_property
     def by_document(self) -> dict[str, Score]:
-        """The score of each document."""
+        """The score of each document, if documents' own counts were kept."""
         return dict(zip(self.tally.documents, self._scores(self.tally.by_document()), strict=True))
 
     def macro(self, over: str = "type") -> Average:
@@ -100,12 +100,18 @@ class Scores:
 
     def errors(self, *, correct: bool = False) -> Iterator[Error]:
         """Every span that this measure does not count as right, with verdict and explanation."""
-        return errors(self.measure.judge(self.pairing), correct=correct)
+        return errors(self._judgement, correct=correct)
 
     @cached_property
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
         """Counts by gold type and predicted type; None is missed (as predicted) or spurious (as gold)."""
-        return self.measure.judge(self.pairing).confusion()
+        return self._judgement.confusion()
+
+    @property
+    def _judgement(self) -> Judgement:
+        if self.pairing is None:
+            raise UsageError("errors are not kept when scoring in chunks; score whole corpora to see them.")
+        return self.measure.judge(self.pairing)
 
     def _scores(self, counts: Any) -> list[Score]:
         named = {name: counts[:, i] for i, name in enumerate(self.tally.fields)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Extra = Literal["refuse", "ignore", "score"]
 T = TypeVar("T")
+Account = Counter[tuple[str, str, str]]
+"""How many documents or spans of a side did not fit: (side, what, label) -> count; accounts add."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,7 @@ class Pairing:
 
     gold: Corpus
     pred: Corpus
-    notes: tuple[str, ...] = ()
+    account: Account = field(default_factory=Counter)
     _made: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -94,28 +97,51 @@ def pair(
     >>> gold = Corpus.from_arrays(["a", "b"], [0, 1], [0, 0], [3, 3], ["X", "X"])
     >>> pred = Corpus.from_arrays(["b"], [0, 0], [0, 0], [3, 3], ["Y", "Y"])
     >>> pairing = pair(gold, pred)
-    >>> pairing.labels, pairing.notes
-    (('X', 'Y'), ('pred: 1 gold document has no output; its spans count as missed.', 'pred: 1 duplicate span counts once.'))
+    >>> pairing.labels, pairing.account
+    (('X', 'Y'), Counter({('pred', 'missing', ''): 1, ('pred', 'repeated', ''): 1}))
     """
     if extra_documents not in ("refuse", "ignore", "score"):
         raise UsageError("extra_documents is one of refuse, ignore, score.")
-    notes: list[str] = []
+    account: Account = Counter()
     label_map = label_map or LabelMap()
     for side, corpus in (("gold", gold), (system, pred)):
         refuse_repeated_ids(corpus.ids, corpus.source or side)
-    gold, pred = _join(gold, pred, system, extra_documents, notes)
+    gold, pred = _join(gold, pred, system, extra_documents, account)
     _compare_texts(gold, pred, system)
     _fit_text(gold, pred, system)
-    gold, dropped = label_map.apply(gold)
-    notes += _dropped("gold", dropped)
-    pred, dropped = label_map.apply(pred)
-    notes += _dropped(system, dropped)
-    labels = tuple(sorted({*gold.labels, *pred.labels}))
-    gold, repeated = in_order(recode(gold, labels))
-    notes += _repeated("gold", repeated)
-    pred, repeated = in_order(recode(pred, labels))
-    notes += _repeated(system, repeated)
-    return Pairing(gold, pred, tuple(notes))
+    sides = []
+    for side, corpus in (("gold", gold), (system, pred)):
+        mapped, dropped = label_map.apply(corpus)
+        account.update({(side, "dropped", label): count for label, count in dropped.items()})
+        sides.append(mapped)
+    labels = tuple(sorted({*sides[0].labels, *sides[1].labels}))
+    for i, side in enumerate(("gold", system)):
+        sides[i], repeated = in_order(recode(sides[i], labels))
+        account.update({(side, "repeated", ""): repeated} if repeated else {})
+    return Pairing(*sides, account)
+
+
+def describe(account: Account) -> list[str]:
+    """What did not fit, a sentence each.
+
+    >>> describe(Counter({("base", "repeated", ""): 2, ("gold", "dropped", "MISC"): 1}))
+    ['base: 2 duplicate spans count once.', 'gold: 1 span labelled MISC was left out by the label map.']
+    """
+    sentences = []
+    for (side, what, label), count in account.items():
+        one = count == 1
+        sentence = {
+            "missing": f"{count} gold document{'' if one else 's'} without output; "
+            f"{'its' if one else 'their'} spans count as missed",
+            "ignored": f"{count} document{' is' if one else 's are'} not in the gold data and {'was' if one else 'were'} left out",
+            "scored": f"{count} document{' is' if one else 's are'} not in the gold data; "
+            f"{'its' if one else 'their'} spans count as spurious",
+            "dropped": f"{count} span{'' if one else 's'} labelled {printable(label)} {'was' if one else 'were'} "
+            "left out by the label map",
+            "repeated": f"{count} duplicate span{'' if one else 's'} count{'s' if one else ''} once",
+        }[what]
+        sentences.append(f"{side}: {sentence}.")
+    return sentences
 
 
 def recode(corpus: Corpus, labels: tuple[str, ...]) -> Corpus:
@@ -146,7 +172,7 @@ def in_order(corpus: Corpus) -> tuple[Corpus, int]:
     return corpus.with_spans(kept, score=best), int(np.count_nonzero(~new))
 
 
-def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, notes: list[str]) -> tuple[Corpus, Corpus]:
+def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, account: Account) -> tuple[Corpus, Corpus]:
     """Both sides with the same documents in the gold's order."""
     if gold.ids == pred.ids:
         return gold, pred
@@ -154,8 +180,7 @@ def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, notes: list[str
     rows = np.array([place.pop(name, -1) for name in gold.ids], np.int64)
     ids = gold.ids
     if missing := int(np.count_nonzero(rows < 0)):
-        what = "document has no output; its spans count" if missing == 1 else "documents have no output; their spans count"
-        notes.append(f"{system}: {missing} gold {what} as missed.")
+        account[system, "missing", ""] += missing
     if place:
         name = next(iter(place))
         if extra == "refuse":
@@ -163,8 +188,7 @@ def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, notes: list[str
             what = what if len(place) > 1 else "a document is not in the gold data,"
             hint = "give --extra-documents ignore to leave such documents out, or score to count them as wrong."
             raise InputError(f'{what} "{printable(name)}"; {hint}', pred.source or system)
-        verb = "left out" if extra == "ignore" else "counted with no gold spans"
-        notes.append(f"{system}: {len(place)} documents that are not in the gold data were {verb}.")
+        account[system, "ignored" if extra == "ignore" else "scored", ""] += len(place)
         if extra == "score":
             ids += tuple(place)
             rows = np.concatenate([rows, np.fromiter(place.values(), np.int64, len(place))])
@@ -203,20 +227,3 @@ def _fit_text(gold: Corpus, pred: Corpus, system: str) -> None:
         what = f"the end {pred.end[row]} of a span is past the gold text, which has {length[row]} characters"
         where = f'{pred.source or system}: document "{printable(gold.ids[pred.doc[row]])}"'
         raise InputError(f"{what}; offsets count code points from 0, ends are exclusive.", where)
-
-
-def _dropped(side: str, dropped: dict[str, int]) -> list[str]:
-    return [
-        f"{side}: the label map left out {_count(count, 'span')} labelled {printable(label)}."
-        for label, count in sorted(dropped.items())
-    ]
-
-
-def _repeated(side: str, count: int) -> list[str]:
-    if not count:
-        return []
-    return [f"{side}: {_count(count, 'duplicate span')} {'counts' if count == 1 else 'count'} once."]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

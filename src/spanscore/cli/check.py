@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from spanscore.cli.reading import read_file, tag_options
+from spanscore.cli.reading import chunks, tag_options
 
 
 @click.command("check")
@@ -17,10 +17,11 @@ def command(files: tuple[str, ...], format_: str | None, tag_scheme: str | None,
 
     from spanscore.align.documents import in_order, recode
     from spanscore.errors import printable
+    from spanscore.read import whole
 
     for file in files:
         tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
-        corpus = read_file(file, format_, tags, quiet=True)
+        corpus = whole(chunks(file, format_, tags))
         _, repeated = in_order(recode(corpus, tuple(sorted(corpus.labels))))
         empty = int(np.count_nonzero(corpus.start == corpus.end))
         texts = 0 if corpus.text is None else sum(text is not None for text in corpus.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from spanscore.cli.reading import read_file, tag_options
+from spanscore.cli.reading import chunks, tag_options
 
 
 @click.command("convert")
@@ -20,9 +20,11 @@ def command(
 
     import msgspec
 
+    from spanscore.read import whole as whole_corpus
     from spanscore.report.files import whole
 
-    corpus = read_file(source, format_, {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}, quiet=True)
+    tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
+    corpus = whole_corpus(chunks(source, format_, tags))
     encoder = msgspec.json.Encoder()
     lines = (encoder.encode(document) + b"\n" for document in corpus.documents())
     if target == "-":

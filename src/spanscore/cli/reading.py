@@ -10,7 +10,7 @@ import click
 from spanscore.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from spanscore.corpus import Corpus
 
@@ -26,21 +26,11 @@ def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read_file(path: str, format_: str | None, tags: dict[str, Any], *, quiet: bool) -> Corpus:
-    """Read a file and say on stderr which format it was taken for, and why. Tag options go to conll alone."""
-    from spanscore.read import Source
-    from spanscore.read import read as read_corpus
-    from spanscore.read.sniff import sniff
+def chunks(path: str, format_: str | None, tags: dict[str, Any]) -> Iterator[Corpus]:
+    """A file's documents as they are read; options of tags are for conll, other formats pass them over."""
+    from spanscore.read import read_chunks
 
-    given = {key: value for key, value in tags.items() if value is not None}
-    if given and format_ is None and path != "-":
-        source = Source(path)
-        format_ = sniff(source.head, source.name)[0]
-    corpus = read_corpus(path, format_, **(given if format_ == "conll" else {}))
-    if not quiet:
-        what = f"{len(corpus)} documents, {len(corpus.start)} spans"
-        click.echo(f"{corpus.source}: {corpus.format} ({corpus.format_reason}), {what}", err=True)
-    return corpus
+    return read_chunks(path, format_, {key: value for key, value in tags.items() if value is not None})
 
 
 def named(argument: str) -> tuple[str, str]:

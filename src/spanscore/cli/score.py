@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from spanscore.cli.reading import named, read_file, tag_options
+from spanscore.cli.reading import chunks, named, tag_options
 from spanscore.errors import UsageError
 
 
@@ -52,8 +52,9 @@ def command(
     spanscore score gold.json base=a.jsonl new=b.jsonl -m iou -m iou.pii -o out
     """
     from spanscore.align import LabelMap
-    from spanscore.engine.local import DEFAULT_MEASURES, score_all
+    from spanscore.engine.local import DEFAULT_MEASURES, score_all, score_chunks
     from spanscore.measures import measure
+    from spanscore.read import whole as whole_corpus
     from spanscore.report.files import save, to_json, whole
 
     chosen = [measure(one) for one in measures or DEFAULT_MEASURES]
@@ -65,12 +66,17 @@ def command(
     if [gold, *(path for _, path in files)].count("-") > 1:
         raise UsageError("only one input can be standard input.")
     tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
-    gold_corpus = read_file(gold, gold_format, tags, quiet=quiet)
-    systems = {name: read_file(path, pred_format, tags, quiet=quiet) for name, path in files}
-    result = score_all(
-        gold_corpus, systems, chosen, beta=beta, label_map=mapping, extra_documents=extra_documents
-    )
+    settings: dict[str, Any] = {"beta": beta, "label_map": mapping, "extra_documents": extra_documents}
+    gold_chunks = chunks(gold, gold_format, tags)
+    if len(files) == 1 and output is None:
+        name, path = files[0]
+        result = score_chunks(gold_chunks, chunks(path, pred_format, tags), chosen, system=name, **settings)
+    else:
+        systems = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
+        result = score_all(whole_corpus(gold_chunks), systems, chosen, by_document=False, **settings)
     if not quiet:
+        for about in (result.inputs["gold"], *result.inputs["systems"].values()):
+            click.echo("{source}: {format} ({format_reason}), {documents} documents, {spans} spans".format(**about), err=True)
         for warning in result.warnings:
             click.echo(f"warning: {warning}", err=True)
     if output is not None:

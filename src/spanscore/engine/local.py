@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spanscore.align import LabelMap, Pairing, pair
-from spanscore.errors import UsageError
+from spanscore.align.documents import Account, describe
+from spanscore.corpus import Corpus
+from spanscore.errors import InputError, UsageError
 from spanscore.memory import keep_freed_memory
 from spanscore.measures import measure as as_measure
 from spanscore.result import Result, Scores
@@ -14,10 +18,9 @@ from spanscore.signature import signature
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spanscore.align.documents import Extra
-    from spanscore.corpus import Corpus
     from spanscore.measures import Measure
 
 BLOCK = 8192
@@ -65,21 +68,82 @@ def score_all(
     `by_document=False` forgets each document's own counts: less memory, but no scores by document.
     """
     keep_freed_memory()
+    chosen = _measures(measures, beta)
+    mapping = label_map if isinstance(label_map, LabelMap) else LabelMap(label_map or {})
+    scores, notes = [], list(gold.notes)
+    inputs = {"gold": _About.of(gold).shown(), "systems": {name: _About.of(pred).shown() for name, pred in systems.items()}}
+    for name, pred in systems.items():
+        pairing = pair(gold, pred, system=name, label_map=mapping, extra_documents=extra_documents)
+        notes += [*pred.notes, *describe(pairing.account)]
+        for one, tally in zip(chosen, tally_all(pairing, chosen, by_document=by_document), strict=True):
+            line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, beta)
+            scores.append(Scores(name, one, tally, beta, line, pairing))
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)))
+
+
+def score_chunks(
+    gold: Iterable[Corpus],
+    pred: Iterable[Corpus],
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    beta: float = 1.0,
+    label_map: LabelMap | None = None,
+    extra_documents: Extra = "refuse",
+    system: str = "pred",
+) -> Result:
+    """Score one system as its documents and the gold's come in, as `read_chunks` gives them.
+
+    While both have the same documents in the same order, nothing is kept but counts: memory does not grow. From where
+    they differ, the rest is joined by id. The numbers are those of `score`; errors and scores by document are not kept.
+    """
+    chosen = _measures(measures, beta)
+    mapping = label_map or LabelMap()
+    account: Account = Counter()
+    tallies: list[list[Tally]] = []
+    about = (_About(), _About())
+    seen: set[str] = set()
+    for piece in _in_step(iter(gold), iter(pred)):
+        for side, corpus in zip(about, piece, strict=True):
+            side.add(corpus)
+        before = len(seen)
+        seen.update(piece[0].ids)
+        if len(seen) < before + len(piece[0]):
+            raise InputError("two documents have the same id; ids must be unique.", piece[0].source or "gold")
+        pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents)
+        account.update(pairing.account)
+        tallies.append([tally.together() for tally in tally_all(pairing, chosen)])
+    fingerprints = about[0].fingerprint, about[1].fingerprint
+    scores = [
+        Scores(system, one, Tally.concat(parts).together(), beta, signature(one, *fingerprints, mapping, extra_documents, beta))
+        for one, parts in zip(chosen, zip(*tallies, strict=True), strict=True)
+    ]
+    notes = [*about[0].notes, *about[1].notes, *describe(account)]
+    inputs = {"gold": about[0].shown(), "systems": {system: about[1].shown()}}
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)))
+
+
+def _in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Corpus, Corpus]]:
+    """Pieces of both with the same documents, as long as these are in the same order; then all the rest."""
+    ours, theirs = next(gold, None), next(pred, None)
+    while ours is not None and theirs is not None:
+        size = min(len(ours), len(theirs))
+        if ours.ids[:size] != theirs.ids[:size]:
+            break
+        yield ours.block(0, size), theirs.block(0, size)
+        ours = ours.block(size, len(ours)) if size < len(ours) else next(gold, None)
+        theirs = theirs.block(size, len(theirs)) if size < len(theirs) else next(pred, None)
+    rest = [[*([] if first is None else [first]), *more] for first, more in ((ours, gold), (theirs, pred))]
+    if rest[0] or rest[1]:
+        yield Corpus.concat(rest[0]), Corpus.concat(rest[1])
+
+
+def _measures(measures: Sequence[str | Measure], beta: float) -> list[Measure]:
     chosen = list({repr(one): one for one in map(as_measure, measures)}.values())
     if not chosen:
         raise UsageError("name at least one measure.")
     if not (math.isfinite(beta) and beta > 0):
         raise UsageError("beta must be a positive number.")
-    mapping = label_map if isinstance(label_map, LabelMap) else LabelMap(label_map or {})
-    scores, notes = [], list(gold.notes)
-    inputs = {"gold": _about(gold), "systems": {name: _about(pred) for name, pred in systems.items()}}
-    for name, pred in systems.items():
-        pairing = pair(gold, pred, system=name, label_map=mapping, extra_documents=extra_documents)
-        notes += [*pred.notes, *pairing.notes]
-        for one, tally in zip(chosen, tally_all(pairing, chosen, by_document=by_document), strict=True):
-            line = signature(one, gold, pred, mapping, extra_documents, beta)
-            scores.append(Scores(name, one, tally, beta, line, pairing))
-    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)))
+    return chosen
 
 
 def tally_all(pairing: Pairing, measures: Sequence[Measure], *, by_document: bool = True) -> list[Tally]:
@@ -91,12 +155,41 @@ def tally_all(pairing: Pairing, measures: Sequence[Measure], *, by_document: boo
     return [Tally.concat(tallies) for tallies in zip(*blocks, strict=True)]
 
 
-def _about(corpus: Corpus) -> dict[str, object]:
-    return {
-        "source": corpus.source or None,
-        "format": corpus.format or None,
-        "format_reason": corpus.format_reason or None,
-        "documents": len(corpus),
-        "spans": len(corpus.start),
-        "fingerprint": corpus.fingerprint,
-    }
+@dataclass
+class _About:
+    """What is said of an input: where it is from, how much there is, and what tells it from others."""
+
+    source: str = ""
+    format: str = ""
+    format_reason: str = ""
+    documents: int = 0
+    spans: int = 0
+    sum: int = 0
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> _About:
+        about = cls()
+        about.add(corpus)
+        return about
+
+    def add(self, corpus: Corpus) -> None:
+        self.source, self.format, self.format_reason = corpus.source, corpus.format, corpus.format_reason
+        self.documents += len(corpus)
+        self.spans += len(corpus.start)
+        self.sum = (self.sum + corpus.fingerprint_sum) % 2**64
+        self.notes = tuple(dict.fromkeys((*self.notes, *corpus.notes)))
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.sum:016x}"
+
+    def shown(self) -> dict[str, object]:
+        return {
+            "source": self.source or None,
+            "format": self.format or None,
+            "format_reason": self.format_reason or None,
+            "documents": self.documents,
+            "spans": self.spans,
+            "fingerprint": self.fingerprint,
+        }

@@ -168,7 +168,9 @@ class IoU(Measure):
 
 
 class IoUPii(IoU):
-    """The same with every label called PII before spans are merged: is the text found at all, whatever as?
+    """Gold spans found by predictions of any type that cover them well enough.
+
+    Every label becomes PII before spans are merged; then the same as `iou`. Is the text found at all, whatever as?
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0], [8], [18], ["LOCATION"])

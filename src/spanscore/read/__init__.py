@@ -14,10 +14,10 @@ from spanscore.read.source import Source
 from spanscore.records import refuse_repeated_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["FORMATS", "Source", "read", "read_chunks", "sniff"]
+__all__ = ["FORMATS", "Source", "read", "read_chunks", "sniff", "whole"]
 
 FORMATS = {
     "conll": "spanscore.read.conll",
@@ -32,17 +32,19 @@ FORMATS = {
 def read(path: str | Path, format: str | None = None, **options: Any) -> Corpus:  # noqa: A002
     """The corpus in a file: `-` is standard input, gzip is unpacked, the format is told from the content if not given.
 
-    Options of `conll`: `scheme`, `repair`, `tag_column`.
+    Options of `conll`: `scheme`, `repair`, `tag_column`; other formats have none.
     """
-    parts = list(read_chunks(path, format, **options))
-    if not parts:
-        raise InputError("there is no document in this file.", str(path))
-    corpus = Corpus.concat(parts)
+    return whole(read_chunks(path, format, options))
+
+
+def whole(chunks: Iterable[Corpus]) -> Corpus:
+    """The corpus of all chunks, whose documents must have distinct ids."""
+    corpus = Corpus.concat(list(chunks))
     refuse_repeated_ids(corpus.ids, corpus.source)
     return corpus
 
 
-def read_chunks(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Corpus]:  # noqa: A002
+def read_chunks(path: str | Path, format: str | None = None, options: Mapping[str, Any] | None = None) -> Iterator[Corpus]:  # noqa: A002
     """The same in pieces of some thousand documents, for scoring in little memory. Ids are not compared across pieces."""
     keep_freed_memory()
     if format is not None and format not in FORMATS:
@@ -52,8 +54,10 @@ def read_chunks(path: str | Path, format: str | None = None, **options: Any) -> 
     if format is None:
         format, reason = sniff(source.head, source.name)  # noqa: A001
     reader: Callable[..., Iterator[Corpus]] = import_module(FORMATS[format]).read
-    if options and format != "conll":
-        raise UsageError(f"{', '.join(sorted(options))}: only the format conll has such options; {source.name} is {format}.")
-    for corpus in reader(source, **options):
+    empty = True
+    for corpus in reader(source, **(options or {} if format == "conll" else {})):
+        empty = empty and not len(corpus)
         notes = (*source.notes, *corpus.notes)
         yield replace(corpus, source=source.name, format=format, format_reason=reason, notes=notes)
+    if empty:
+        raise InputError("there is no document in this file.", source.name)

@@ -15,7 +15,7 @@ from spanscore.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BLOCK = 1 << 20
+BLOCK = 1 << 21
 """How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
 
 BOM = b"\xef\xbb\xbf"

@@ -53,12 +53,11 @@ def to_json(result: Result) -> bytes:
 
 
 def _averages(one: Scores) -> Iterator[dict[str, Any]]:
-    for over, there in (("type", one.measure.by_type), ("document", bool(one.tally.documents))):
-        if there:
-            mean = one.macro(over)
-            numbers = {"precision": mean.precision, "recall": mean.recall, "f": mean.f}
-            defined = {key: _defined(value) for key, value in numbers.items()}
-            yield {"system": one.system, "measure": repr(one.measure), "average": f"macro by {over}", **defined}
+    if one.measure.by_type:
+        mean = one.macro("type")
+        numbers = {"precision": mean.precision, "recall": mean.recall, "f": mean.f}
+        defined = {key: _defined(value) for key, value in numbers.items()}
+        yield {"system": one.system, "measure": repr(one.measure), "average": "macro by type", **defined}
 
 
 def error_record(error: Error, scores: Scores, *, text: bool) -> dict[str, Any]:

@@ -1,0 +1,221 @@
+"""The executable specification: every measure written down as plainly as can be, one document at a time.
+
+Nothing here is fast, and nothing here is shared with the code that is. A span is a tuple (start, end, label).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from spanscore.align.skipwords import skip_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spanscore.corpus import Corpus
+    from spanscore.measures import Measure
+    from spanscore.records import Document
+
+Span = tuple[int, int, str]
+Token = tuple[int, int]
+Counts = dict[str, int]
+
+
+def reference_tally(measure: Measure, gold: Corpus, pred: Corpus) -> dict[tuple[str, str], Counts]:
+    """What the measure counts in each document for each label, where it counts anything."""
+    predicted = {str(document.id): document for document in pred.documents()}
+    found: dict[tuple[str, str], Counts] = {}
+    for document in gold.documents():
+        other = predicted.get(str(document.id))
+        counts: dict[str, Counts] = defaultdict(lambda: defaultdict(int))
+        _FAMILIES[measure.name](measure, _Side(document), _Side(other), _Text(document, other), counts)
+        for label, row in counts.items():
+            if any(row.values()):
+                found[str(document.id), label] = {key: value for key, value in row.items() if value}
+    return found
+
+
+class _Side(set[Span]):
+    """The spans of one side of a document, duplicates counted once."""
+
+    def __init__(self, document: Document | None) -> None:
+        super().__init__((span.start, span.end, span.label) for span in (document.spans if document else ()))
+
+
+class _Text:
+    """A document's text and tokens, from whichever side has them."""
+
+    def __init__(self, gold: Document, pred: Document | None) -> None:
+        sides = [side for side in (gold, pred) if side is not None]
+        self.text = next((side.text for side in sides if side.text is not None), None)
+        self.given = next((side.tokens for side in sides if side.tokens), None)
+
+    @property
+    def tokens(self) -> list[Token]:
+        if self.given is not None:
+            return self.given
+        return [match.span() for match in re.finditer(r"\w+|[^\w\s]", self.text or "")]
+
+
+def _exact(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: Any) -> None:
+    if not measure.typed:
+        gold, pred = _one_label(gold, "SPAN"), _one_label(pred, "SPAN")
+    for span in gold:
+        counts[span[2]]["annotated"] += 1
+        counts[span[2]]["tp"] += span in pred
+    for span in pred:
+        counts[span[2]]["predicted"] += 1
+
+
+def _char(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: Any) -> None:
+    if measure.name == "char.pii":
+        gold, pred = _one_label(gold, "PII"), _one_label(pred, "PII")
+    gold_chars = {(label, i) for start, end, label in gold for i in range(start, end)}
+    pred_chars = {(label, i) for start, end, label in pred for i in range(start, end)}
+    for label, _ in gold_chars:
+        counts[label]["annotated"] += 1
+    for label, _ in pred_chars:
+        counts[label]["predicted"] += 1
+    for label, _ in gold_chars & pred_chars:
+        counts[label]["tp"] += 1
+
+
+def _iou(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: Any) -> None:
+    if measure.name == "iou.pii":
+        gold, pred = _one_label(gold, "PII"), _one_label(pred, "PII")
+    gold, pred = _prepare(measure, gold, text), _prepare(measure, pred, text)
+    units = _units(measure, gold | pred, text)
+    matched: set[Span] = set()
+    right: set[Span] = set()
+    groups = 0
+    for one in gold:
+        counts[one[2]]["annotated"] += 1
+        by_label: dict[str, list[Span]] = defaultdict(list)
+        for other in pred:
+            if _overlap(units[one], units[other]):
+                by_label[other[2]].append(other)
+                matched.add(other)
+        for label, members in by_label.items():
+            groups += 1
+            if measure.count == "groups":
+                counts[label]["predicted"] += 1
+            union: set[Any] = set().union(*(_set(units[member]) for member in members))
+            mine = _set(units[one])
+            iou = len(mine & union) / len(mine | union) if mine | union else 1.0
+            if label == one[2] and iou >= measure.threshold:
+                counts[label]["tp"] += 1
+                right |= set(members)
+    for other in pred:
+        if measure.count == "spans" or other not in matched:
+            counts[other[2]]["predicted"] += 1
+        if measure.count == "spans" and other in right:
+            counts[other[2]]["tp_predicted"] += 1
+
+
+_FAMILIES: dict[str, Callable[..., None]] = {
+    "char": _char,
+    "char.pii": _char,
+    "exact": _exact,
+    "iou": _iou,
+    "iou.pii": _iou,
+}
+
+
+def _one_label(spans: set[Span], name: str) -> set[Span]:
+    return {(start, end, name) for start, end, _ in spans}
+
+
+def _prepare(measure: Any, spans: set[Span], text: _Text) -> set[Span]:
+    """View, merge, normalise."""
+    skip = skip_words(measure.skip)
+    if measure.view == "tokens":
+        spans = _project(spans, text)
+    if measure.merge:
+        spans = _merge(spans, text, skip)
+    return {_trim(span, text, skip) for span in spans} if skip else spans
+
+
+def _project(spans: set[Span], text: _Text) -> set[Span]:
+    """A token takes the label of the first span that covers its start, or lies inside it."""
+    found: list[Span] = []
+    before = None
+    for start, end in text.tokens:
+        label = None
+        for span_start, span_end, name in sorted(spans):
+            covers = span_start <= start < span_end
+            inside = start <= span_start < span_end <= end
+            if covers or inside:
+                label = name
+                break
+        if label is not None and label == before:
+            found[-1] = (found[-1][0], end, label)
+        elif label is not None:
+            found.append((start, end, label))
+        before = label
+    return set(found)
+
+
+def _merge(spans: set[Span], text: _Text, skip: Any) -> set[Span]:
+    merged: set[Span] = set()
+    for label in {span[2] for span in spans}:
+        chain: list[list[int]] = []
+        for start, end, _ in sorted(span for span in spans if span[2] == label):
+            if chain and (start <= chain[-1][1] or _nothing_in(chain[-1][1], start, text, skip)):
+                chain[-1][1] = max(chain[-1][1], end)
+            else:
+                chain.append([start, end])
+        merged |= {(start, end, label) for start, end in chain}
+    return merged
+
+
+def _nothing_in(start: int, end: int, text: _Text, skip: Any) -> bool:
+    """Whether there are only white space and skip words between two offsets."""
+    if skip:
+        return all(piece.isspace() or piece in skip for _, _, piece in _pieces(start, end, text))
+    if text.text is not None:
+        return text.text[start:end].isspace()
+    return text.given is not None and not [t for t in text.given if t[0] < end and t[1] > start]
+
+
+def _pieces(start: int, end: int, text: _Text) -> list[tuple[int, int, str]]:
+    """The tokens between two offsets, cut to them."""
+    cut = [(max(a, start), min(b, end)) for a, b in text.tokens]
+    return [(a, b, (text.text or "")[a:b]) for a, b in cut if a < b]
+
+
+def _trim(span: Span, text: _Text, skip: Any) -> Span:
+    kept = [(a, b) for a, b, piece in _pieces(span[0], span[1], text) if piece not in skip]
+    return (kept[0][0], kept[-1][1], span[2]) if kept else span
+
+
+def _units(measure: Any, spans: set[Span], text: _Text) -> dict[Span, tuple[int, int]]:
+    """Each span as a range of characters, or of tokens that count."""
+    if measure.unit == "char":
+        return {span: (span[0], span[1]) for span in spans}
+    skip = skip_words(measure.skip)
+    tokens = text.tokens
+    counting = [bool(not skip or (text.text or "")[a:b] not in skip) for a, b in tokens]
+    touched = {span: [i for i, (a, b) in enumerate(tokens) if a < span[1] and b > span[0]] for span in spans}
+    hollow = [touched[span] for span in spans if not any(counting[i] for i in touched[span])]
+    for members in hollow:
+        for i in members:
+            counting[i] = True
+    rank = [sum(counting[:i]) for i in range(len(tokens) + 1)]
+    ranges = {}
+    for span in spans:
+        first = touched[span][0] if touched[span] else sum(b <= span[0] for _, b in tokens)
+        last = touched[span][-1] + 1 if touched[span] else first
+        ranges[span] = (rank[first], rank[last])
+    return ranges
+
+
+def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    if a[0] == a[1] or b[0] == b[1]:
+        return a == b
+    return max(a[0], b[0]) < min(a[1], b[1])
+
+
+def _set(units: tuple[int, int]) -> set[int]:
+    return set(range(*units))

@@ -1,0 +1,65 @@
+"""Hypothesis strategies for corpora: nested, crossing, adjacent, duplicate and empty spans, any script, empty documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanscore.corpus import Corpus
+from spanscore.errors import MissingExtraError
+
+try:
+    from hypothesis import strategies as st
+except ImportError:
+    raise MissingExtraError("spanscore.testing", "testing") from None
+
+PIECES = ("Ann", "Bob", "of", "the", "May", " ", "  ", "\n", ".", ",", "-", "é", "😀", "١", "a\u0301", "\u200f")
+"""What texts are made of: names, skip words, white space, punctuation, astral, combining and right-to-left characters."""
+
+
+@st.composite
+def pairs(
+    draw: st.DrawFn, *, max_documents: int = 3, max_spans: int = 6, texts: bool | None = None, tokens: bool | None = None
+) -> tuple[Corpus, Corpus]:
+    """A gold corpus and predictions for the same documents, or for some of them.
+
+    `texts` and `tokens` say whether documents have these: always, never, or (None) sometimes.
+    """
+    gold, pred = [], []
+    for number in range(draw(st.integers(1, max_documents))):
+        text = "".join(draw(st.lists(st.sampled_from(PIECES), max_size=10)))
+        document: dict[str, Any] = {"id": f"d{number}", "spans": draw(_spans(len(text), "ABC", max_spans))}
+        if draw(st.booleans()) if texts is None else texts:
+            document["text"] = text
+        if draw(st.booleans()) if tokens is None else tokens:
+            document["tokens"] = draw(_tokens(len(text)))
+        gold.append(document)
+        if draw(st.integers(0, 9)):
+            pred.append({"id": f"d{number}", "spans": draw(_spans(len(text), "ABD", max_spans, scored=True))})
+    if not pred:
+        pred.append({"id": "d0", "spans": []})
+    return Corpus.from_documents(gold), Corpus.from_documents(draw(st.permutations(pred)))
+
+
+def corpora(**limits: Any) -> st.SearchStrategy[Corpus]:
+    """A single corpus."""
+    return pairs(**limits).map(lambda both: both[0])
+
+
+@st.composite
+def _spans(draw: st.DrawFn, length: int, labels: str, most: int, *, scored: bool = False) -> list[dict[str, Any]]:
+    found = []
+    for _ in range(draw(st.integers(0, most))):
+        a, b = sorted((draw(st.integers(0, length)), draw(st.integers(0, length))))
+        span: dict[str, Any] = {"start": a, "end": b, "label": draw(st.sampled_from(labels))}
+        if scored and draw(st.booleans()):
+            span["score"] = draw(st.sampled_from([0.1, 0.5, 0.85, 1.0]))
+        found.append(span)
+    if found and draw(st.integers(0, 3)) == 0:
+        found.append(dict(found[0]))
+    return found
+
+
+@st.composite
+def _tokens(draw: st.DrawFn, length: int) -> list[list[int]]:
+    cuts = sorted(draw(st.sets(st.integers(0, length), max_size=8)))
+    return [[a, b] for a, b in zip(cuts, cuts[1:], strict=False) if draw(st.booleans())]

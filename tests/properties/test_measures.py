@@ -1,0 +1,177 @@
+"""What holds for every measure, on random corpora. A measure that is registered is tested here, or this fails."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+import spanscore as ss
+from spanscore.align import pair
+from spanscore.align.documents import recode
+from spanscore.corpus import Corpus
+from spanscore.engine.local import tally_all
+from spanscore.measures import Measure, measure, names
+from spanscore.tally import Tally
+from spanscore.testing import pairs, reference_tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VARIANTS = [
+    "exact(typed=false)",
+    "iou(threshold=0.5)",
+    "iou(threshold=0)",
+    "iou(threshold=1, merge=false)",
+    "iou(threshold=0.5, merge=false, count=spans)",
+    "iou(threshold=0.5, count=spans)",
+    "iou(threshold=0.5, skip=punct)",
+    "iou(threshold=0.6, skip=english)",
+    "iou(threshold=0.5, skip=english, merge=false, count=spans)",
+    "iou(threshold=0.5, unit=token)",
+    "iou(threshold=0.5, unit=token, skip=english)",
+    "iou(threshold=0.5, unit=token, merge=false, skip=english)",
+    "iou(threshold=0.5, view=tokens)",
+    "iou(threshold=0.5, view=tokens, unit=token, skip=english)",
+    "iou(threshold=0.4, view=tokens, merge=false, skip=punct)",
+    "iou.pii(threshold=0.5)",
+    "iou.pii(threshold=0.5, merge=false)",
+    "iou.pii(threshold=0.5, unit=token, skip=english, count=spans)",
+    "iou.pii(threshold=0.5, view=tokens, skip=english)",
+]
+ALL = [measure(spec) for spec in (*names(), *VARIANTS)]
+NEED_TEXT = [one for one in ALL if any(name in repr(one) for name in ("token", "skip"))]
+NEED_NONE = [one for one in ALL if one not in NEED_TEXT]
+
+
+def every(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test of one measure on random corpora for all of them: with text, and those that can do without."""
+
+    @pytest.mark.parametrize("texts", [True, None], ids=["with text", "with and without text"])
+    @given(data=st.data())
+    def run(texts: bool | None, data: st.DataObject) -> None:
+        gold, pred = data.draw(pairs(texts=texts))
+        for one in ALL if texts else NEED_NONE:
+            note(repr(one))
+            test(one, gold, pred)
+
+    run.__name__ = test.__name__
+    return run
+
+
+def tally(one: Measure, gold: Corpus, pred: Corpus) -> Tally:
+    return tally_all(pair(gold, pred), [one])[0]
+
+
+def table(tally: Tally) -> dict[tuple[str, str], dict[str, Any]]:
+    return {
+        (tally.documents[doc], tally.labels[label]): {
+            name: value for name, value in zip(tally.fields, row, strict=True) if value
+        }
+        for doc, label, row in zip(tally.doc.tolist(), tally.label.tolist(), tally.counts.tolist(), strict=True)
+    }
+
+
+def shuffled(corpus: Corpus, seed: int) -> Corpus:
+    rng = random.Random(seed)
+    documents = [
+        {"id": d.id, "text": d.text, "tokens": d.tokens, "spans": [_span(s) for s in rng.sample(d.spans, len(d.spans))]}
+        for d in corpus.documents()
+    ]
+    rng.shuffle(documents)
+    return Corpus.from_documents(documents)
+
+
+def _span(span: Any) -> dict[str, Any]:
+    return {"start": span.start, "end": span.end, "label": span.label, "score": span.score}
+
+
+@every
+def test_it_equals_the_reference(one: Measure, gold: Corpus, pred: Corpus) -> None:
+    assert table(tally(one, gold, pred)) == reference_tally(one, gold, pred)
+
+
+@every
+def test_order_changes_nothing(one: Measure, gold: Corpus, pred: Corpus) -> None:
+    assert table(tally(one, gold, pred)) == table(tally(one, shuffled(gold, 1), shuffled(pred, 2)))
+
+
+@every
+def test_counts_add_over_documents_and_chunks(one: Measure, gold: Corpus, pred: Corpus) -> None:
+    whole = pair(gold, pred)
+    parts = [one.tally(block) for block in whole.blocks(1)]
+    assert table(Tally.concat(parts)) == table(one.tally(whole))
+    total = one.tally(whole)
+    assert total.total().tolist() == total.by_label().sum(axis=0).tolist() == total.by_document().sum(axis=0).tolist()
+    assert total.together().by_label().tolist() == total.by_label().tolist()
+
+
+@every
+def test_swapping_the_sides_swaps_precision_and_recall(one: Measure, gold: Corpus, pred: Corpus) -> None:
+    if not one.symmetric:
+        return
+    pairing = pair(gold, pred)
+    there, back = one.tally(pairing), one.tally(type(pairing)(pairing.pred, pairing.gold))
+    fields = list(there.fields)
+    swapped = [fields.index(name) for name in ("tp", "annotated", "predicted")]
+    assert there.total().tolist() == back.total()[swapped].tolist()
+
+
+@every
+def test_gold_against_itself_is_perfect(one: Measure, gold: Corpus, pred: Corpus) -> None:
+    if not getattr(one, "merge", True):
+        return  # spans of one type that overlap are a group that is more than either
+    scores = ss.score(gold, gold, [one])[repr(one)]
+    assert np.isnan(scores.recall) or scores.recall == 1.0
+    if not one.by_type or one.symmetric or getattr(one, "count", "") == "spans":
+        assert np.isnan(scores.precision) or scores.precision == 1.0
+
+
+@every
+def test_new_names_for_labels_change_no_total(one: Measure, gold: Corpus, pred: Corpus) -> None:
+    names_ = {"A": "z", "B": "Ünïcode 😀", "C": "c", "D": "d"}
+
+    def rename(corpus: Corpus) -> Corpus:
+        return replace(corpus, labels=tuple(names_[label] for label in corpus.labels))
+
+    there, back = tally(one, gold, pred), tally(one, rename(gold), rename(pred))
+    if "view=tokens" not in repr(one):  # which of two overlapping labels a token takes is settled by name
+        assert there.total().tolist() == back.total().tolist()
+        renamed = {(doc, names_.get(label, label)): row for (doc, label), row in table(there).items()}
+        assert renamed == table(back)
+
+
+@every
+def test_verdicts_and_confusion_agree_with_the_counts(one: Measure, gold: Corpus, pred: Corpus) -> None:
+    scores = ss.score(gold, pred, [one])[repr(one)]
+    judgement = one.judge(scores.pairing)
+    confusion = judgement.confusion()
+    verdicts = list(scores.errors(correct=True))
+    spans = judgement.pairing
+    assert len(verdicts) == len(spans.gold.start) + len(spans.pred.start)
+    assert sum(count for (label, _), count in confusion.items() if label is not None) == len(spans.gold.start)
+    for error in verdicts:
+        assert (error.verdict == "missed") <= (error.side == "gold")
+        assert (error.verdict == "spurious") <= (error.side == "predicted")
+        assert error.explanation.endswith(".")
+        if error.verdict in ("too short", "too long", "shifted", "split", "merged"):
+            assert error.counterpart is not None
+            assert error.counterpart.label == error.span.label
+    if one.name.startswith("char"):
+        return
+    found = sum(error.verdict == "correct" for error in verdicts if error.side == "gold")
+    assert found == scores.counts["tp"] == sum(n for (a, b), n in confusion.items() if a == b)
+    for label, score in scores.by_type.items():
+        assert score.counts["annotated"] == sum(n for (a, _), n in confusion.items() if a == label)
+        if getattr(one, "count", "") != "spans":
+            assert score.counts["predicted"] == sum(n for (_, b), n in confusion.items() if b == label)
+
+
+def test_recoding_keeps_labels() -> None:
+    corpus = Corpus.from_arrays(["a"], [0], [0], [1], ["X"])
+    assert recode(corpus, ("W", "X")).label.tolist() == [1]
