@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spanscore.corpus import Corpus
     from spanscore.engine.local import score, score_all
     from spanscore.measures import Measure, measure
-    from spanscore.read import read, read_chunks
+    from spanscore.readers import read, read_chunks
     from spanscore.result import Result
 
 __all__ = [
@@ -44,8 +44,8 @@ _LAZY = {
     "Measure": "spanscore.measures",
     "Result": "spanscore.result",
     "measure": "spanscore.measures",
-    "read": "spanscore.read",
-    "read_chunks": "spanscore.read",
+    "read": "spanscore.readers",
+    "read_chunks": "spanscore.readers",
     "score": "spanscore.engine.local",
     "score_all": "spanscore.engine.local",
 }

@@ -17,7 +17,7 @@ def command(files: tuple[str, ...], format_: str | None, tag_scheme: str | None,
 
     from spanscore.align.documents import in_order, recode
     from spanscore.errors import printable
-    from spanscore.read import whole
+    from spanscore.readers import whole
 
     for file in files:
         tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}

@@ -20,7 +20,7 @@ def command(
 
     import msgspec
 
-    from spanscore.read import whole as whole_corpus
+    from spanscore.readers import whole as whole_corpus
     from spanscore.report.files import whole
 
     tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}

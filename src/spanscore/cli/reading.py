@@ -28,7 +28,7 @@ def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def chunks(path: str, format_: str | None, tags: dict[str, Any]) -> Iterator[Corpus]:
     """A file's documents as they are read; options of tags are for conll, other formats pass them over."""
-    from spanscore.read import read_chunks
+    from spanscore.readers import read_chunks
 
     return read_chunks(path, format_, {key: value for key, value in tags.items() if value is not None})
 

@@ -54,7 +54,7 @@ def command(
     from spanscore.align import LabelMap
     from spanscore.engine.local import DEFAULT_MEASURES, score_all, score_chunks
     from spanscore.measures import measure
-    from spanscore.read import whole as whole_corpus
+    from spanscore.readers import whole as whole_corpus
     from spanscore.report.files import save, to_json, whole
 
     chosen = [measure(one) for one in measures or DEFAULT_MEASURES]

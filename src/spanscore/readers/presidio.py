@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import InputError
-from spanscore.read.jsonlist import corpus_of, records
-from spanscore.read.tags import Scheme, decode_tags, tell_scheme
+from spanscore.readers.jsonlist import corpus_of, records
+from spanscore.readers.tags import Scheme, decode_tags, tell_scheme
 from spanscore.records import Attr, Document, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spanscore.corpus import Corpus
-    from spanscore.read.source import Source
+    from spanscore.readers.source import Source
 
 
 class Entity(msgspec.Struct):

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 from spanscore.errors import InputError, printable
-from spanscore.read.jsonlist import corpus_of
+from spanscore.readers.jsonlist import corpus_of
 from spanscore.records import Attr, Document, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spanscore.corpus import Corpus
-    from spanscore.read.source import Source
+    from spanscore.readers.source import Source
 
 UNTYPED = "MENTION"
 """The label of a mention without a type."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spanscore.errors import InputError, UsageError, printable, unknown
-from spanscore.read.tags import REPAIRS, SCHEMES, Repair, Scheme, decode_tags, split_tag, tell_scheme
+from spanscore.readers.tags import REPAIRS, SCHEMES, Repair, Scheme, decode_tags, split_tag, tell_scheme
 from spanscore.records import Document, Span, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spanscore.corpus import Corpus
-    from spanscore.read.source import Source
+    from spanscore.readers.source import Source
 
 Sentence = list[tuple[str, str, int]]
 

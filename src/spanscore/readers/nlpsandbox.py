@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import InputError
-from spanscore.read.jsonlist import corpus_of, records
+from spanscore.readers.jsonlist import corpus_of, records
 from spanscore.records import Attr, Document, Span, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spanscore.corpus import Corpus
-    from spanscore.read.source import Source
+    from spanscore.readers.source import Source
 
 KINDS = {
     "textDateAnnotations": ("DATE", "dateFormat"),

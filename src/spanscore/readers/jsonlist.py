@@ -13,7 +13,7 @@ from spanscore.records import Document, OffsetError, build, explain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spanscore.read.source import Source
+    from spanscore.readers.source import Source
 
 T = TypeVar("T")
 

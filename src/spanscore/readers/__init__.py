@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from spanscore.corpus import Corpus
 from spanscore.errors import InputError, UsageError, unknown
 from spanscore.memory import keep_freed_memory
-from spanscore.read.sniff import sniff
-from spanscore.read.source import Source
+from spanscore.readers.sniff import sniff
+from spanscore.readers.source import Source
 from spanscore.records import refuse_repeated_ids
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "Source", "read", "read_chunks", "sniff", "whole"]
 
 FORMATS = {
-    "conll": "spanscore.read.conll",
-    "neleval": "spanscore.read.neleval",
-    "nlpsandbox": "spanscore.read.nlpsandbox",
-    "presidio": "spanscore.read.presidio",
-    "spanscore": "spanscore.read.jsonl",
+    "conll": "spanscore.readers.conll",
+    "neleval": "spanscore.readers.neleval",
+    "nlpsandbox": "spanscore.readers.nlpsandbox",
+    "presidio": "spanscore.readers.presidio",
+    "spanscore": "spanscore.readers.jsonl",
 }
 """Formats by name, and the modules whose `read(source, **options)` yields corpora."""
 
@@ -49,15 +49,15 @@ def read_chunks(path: str | Path, format: str | None = None, options: Mapping[st
     keep_freed_memory()
     if format is not None and format not in FORMATS:
         raise UsageError(unknown("format", format, FORMATS))
-    source = Source(path)
-    reason = "as asked"
-    if format is None:
-        format, reason = sniff(source.head, source.name)  # noqa: A001
-    reader: Callable[..., Iterator[Corpus]] = import_module(FORMATS[format]).read
-    empty = True
-    for corpus in reader(source, **(options or {} if format == "conll" else {})):
-        empty = empty and not len(corpus)
-        notes = (*source.notes, *corpus.notes)
-        yield replace(corpus, source=source.name, format=format, format_reason=reason, notes=notes)
-    if empty:
-        raise InputError("there is no document in this file.", source.name)
+    with Source(path) as source:
+        reason = "as asked"
+        if format is None:
+            format, reason = sniff(source.head, source.name)  # noqa: A001
+        reader: Callable[..., Iterator[Corpus]] = import_module(FORMATS[format]).read
+        empty = True
+        for corpus in reader(source, **(options or {} if format == "conll" else {})):
+            empty = empty and not len(corpus)
+            notes = (*source.notes, *corpus.notes)
+            yield replace(corpus, source=source.name, format=format, format_reason=reason, notes=notes)
+        if empty:
+            raise InputError("there is no document in this file.", source.name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import sys
 import zlib
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -27,22 +28,40 @@ class Source:
     def __init__(self, path: str | Path) -> None:
         self.name = "<stdin>" if str(path) == "-" else str(path)
         self.notes: list[str] = []
+        self._files = ExitStack()
         self._file = self._open(path)
-        self.head = self._read(BLOCK)
-        if self.head.startswith(BOM):
-            self.head = self.head[len(BOM) :]
+        try:
+            self.head = self._read_head()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self._files.close()
+
+    def _read_head(self) -> bytes:
+        head = self._read(BLOCK)
+        if head.startswith(BOM):
+            head = head[len(BOM) :]
             self.notes.append(f"{self.name}: removed the byte order mark.")
-        if not self.head.strip():
-            rest = b"" if len(self.head) < BLOCK else self._read(-1)
-            if not rest.strip():
+        if not head.strip():
+            head += self._read(-1)
+            if not head.strip():
                 raise InputError("the file is empty; it must hold at least one document.", self.name)
-            self.head += rest
+        return head
 
     def _open(self, path: str | Path) -> IO[bytes]:
         if str(path) == "-":
             return sys.stdin.buffer
         try:
-            opened = Path(path).open("rb")
+            opened = self._files.enter_context(Path(path).open("rb"))
         except IsADirectoryError:
             raise InputError("this is a folder; name a file in it.", self.name) from None
         except FileNotFoundError:
@@ -53,11 +72,11 @@ class Source:
             raise InputError("this is not the name of a file.", self.name.encode("unicode_escape").decode()) from None
         if opened.read(2) == b"\x1f\x8b":
             opened.seek(0)
-            return gzip.open(opened)
+            return self._files.enter_context(gzip.open(opened))
         if opened.seekable():
             opened.seek(0)
             return opened
-        opened.close()
+        self.close()
         raise InputError("this is not a regular file; pipe it in and name it '-'.", self.name)
 
     def _read(self, size: int) -> bytes:

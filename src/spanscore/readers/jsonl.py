@@ -9,13 +9,13 @@ import numpy as np
 
 from spanscore.corpus import Corpus, LabelTable
 from spanscore.errors import InputError
-from spanscore.read.spanscan import MARKER, SpanScanner
+from spanscore.readers.spanscan import MARKER, SpanScanner
 from spanscore.records import Attr, Document, OffsetError, Span, build, document_columns, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spanscore.read.source import Source
+    from spanscore.readers.source import Source
 
 
 class Line(msgspec.Struct, gc=False):

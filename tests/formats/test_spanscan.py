@@ -1,0 +1,105 @@
+"""The scanner reads what msgspec reads, or nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanscore.corpus import Corpus, LabelTable
+from spanscore.readers.jsonl import _decode_block, _scan_block
+from spanscore.readers.spanscan import SpanScanner
+
+LABELS = st.sampled_from(["PER", "LOCATION", "A_LABEL_OF_SIXTEEN", "ORG", "é", "a{b", 'q"q', "12345678", "x" * 31])
+SCORES = st.one_of(
+    st.sampled_from([0.0, 1.0, 0.85, 0.1, 1e-7, 123.5, 0.30000000000000004, 1.0000000000000002]), st.floats(0, 1), st.integers(0, 5)
+)
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> list[bytes]:
+    """Two blocks of lines: one to learn from, and one to scan, spelt nearly alike."""
+    scored = draw(st.booleans())
+    order = draw(st.permutations(["start", "end", "label", *(["score"] if scored else [])]))
+    made = []
+    for block in range(2):
+        lines = []
+        for number in range(draw(st.integers(1, 4))):
+            spans = []
+            for _ in range(draw(st.integers(0, 4))):
+                start = draw(st.integers(0, 12_000_000))
+                fields: dict[str, Any] = {"start": start, "end": start + draw(st.integers(0, 99)), "label": draw(LABELS)}
+                if scored:
+                    fields["score"] = draw(SCORES)
+                span = {key: fields[key] for key in order}
+                if draw(st.integers(0, 30)) == 0:
+                    span["attrs"] = {"start": 1}
+                spans.append(span)
+            line: dict[str, Any] = {"id": f"{block}-{number}", "spans": spans}
+            if draw(st.integers(0, 3)) == 0:
+                line = {"id": line["id"], "other": {"spans": [{"start": 1, "end": 2, "label": "PER"}]}, **line}
+            if draw(st.booleans()):
+                line["meta"] = {"note": '{"start": 1, "end": 2} [{ ]'}
+            spacing = (",", ":") if draw(st.integers(0, 9)) == 0 else (", ", ": ")
+            lines.append(json.dumps(line, separators=spacing, ensure_ascii=draw(st.booleans())))
+        made.append(("\n".join(lines) + "\n").encode())
+    return made
+
+
+@given(blocks())
+def test_it_reads_what_msgspec_reads_or_nothing(made: list[bytes]) -> None:
+    scanner = SpanScanner(LabelTable())
+    _decode_block(made[0], made[0].count(b"\n"), scanner)
+    scanned = _scan_block(made[1], made[1].count(b"\n"), scanner)
+    if scanned is not None:
+        decoded = _decode_block(made[1], made[1].count(b"\n"), SpanScanner(LabelTable()))
+        assert decoded is not None
+        assert rows(scanned) == rows(decoded)
+        assert scanned.ids == decoded.ids
+
+
+def rows(corpus: Corpus) -> list[tuple[Any, ...]]:
+    labels = [corpus.labels[code] for code in corpus.label]
+    scores = [None] * len(labels) if corpus.score is None else [None if np.isnan(s) else float(s) for s in corpus.score]
+    columns = (corpus.doc.tolist(), corpus.start.tolist(), corpus.end.tolist(), labels, scores)
+    return list(zip(*columns, strict=True))
+
+
+SPAN = b'{"start": 3, "end": 5, "label": "PER"}'
+LEARN = b'{"id": "a", "spans": [' + SPAN + b", " + SPAN + b"]}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id": "b", "spans": [{"start": 03, "end": 5, "label": "PER"}]}\n',
+        b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "LOC"}]}\n',
+        b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "PER"},, {"start": 3, "end": 5, "label": "PER"}]}\n',
+        b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "PER"}}\n',
+        b'{"id": "b", "spans": {"start": 3, "end": 5, "label": "PER"}}\n',
+        b'{"id": "b", "spans": [[{"start": 3, "end": 5, "label": "PER"}]]}\n',
+        b'{"id": "b", "spans": [{"start": -3, "end": 5, "label": "PER"}]}\n',
+        b'{"id": "b", "spans": [{"start": 3.0, "end": 5, "label": "PER"}]}\n',
+        b'{"id": "b", "spans": [{"start": 123456789, "end": 5, "label": "PER"}]}\n',
+        b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "PER", "x": 1}]}\n',
+        b'{"id": "b", "meta": {"spans": [{"start": 3, "end": 5, "label": "PER"}]}, "spans": []}\n',
+        b'{"id": "b", "x": [{"start": 3, "end": 5, "label": "PER"}], "spans": []}\n',
+    ],
+)
+def test_what_it_leaves_to_msgspec(line: bytes) -> None:
+    scanner = SpanScanner(LabelTable())
+    assert _scan_block(LEARN, 1, scanner) is None
+    assert _decode_block(LEARN, 1, scanner) is not None
+    again = _scan_block(LEARN, 1, scanner)
+    assert again is not None
+    assert rows(again) == [(0, 3, 5, "PER", None)] * 2
+    try:
+        found = _scan_block(line, 1, scanner)
+    except Exception as error:
+        assert "Error" in type(error).__name__
+    else:
+        assert found is None

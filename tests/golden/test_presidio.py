@@ -1,0 +1,58 @@
+"""Presidio Evaluator's own numbers, where its two versions agree and nothing is in dispute."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spanscore as ss
+
+CASES = json.loads((Path(__file__).parent / "presidio_cases.json").read_text())["cases"]
+GOLDEN = [case for case in CASES if case["category"] == "golden"]
+
+
+def corpus(case: dict[str, Any], side: str) -> ss.Corpus:
+    tokens = [[start, start + len(word)] for start, word in zip(case["start_indices"], case["tokens"], strict=True)]
+    spans = []
+    for label, run in groupby(zip(case[side], tokens, strict=True), key=lambda one: one[0]):
+        places = [place for _, place in run]
+        if label != "O":
+            spans.append({"start": places[0][0], "end": places[-1][1], "label": label})
+    return ss.Corpus.from_documents([{"id": "case", "text": case["text"], "tokens": tokens, "spans": spans}])
+
+
+@pytest.mark.parametrize("view", ["chars", "tokens"])
+@pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["name"])
+def test_iou_gives_the_same_counts(case: dict[str, Any], view: str, tmp_path: Path) -> None:
+    config = case["config"]
+    words = tmp_path / "skip.txt"
+    words.write_text("\n".join(config["skip_words"]))
+    unit = "char" if config["char_based"] else "token"
+    settings = f"(threshold={config['iou_threshold']}, unit={unit}, skip=@{words}, view={view})"
+    result = ss.score(corpus(case, "annotation"), corpus(case, "prediction"), [f"iou{settings}", f"iou.pii{settings}"], beta=2)
+    expected = case["upstream_0_3_2"]
+    found = {label: _counts(score.counts) for label, score in result["iou"].by_type.items()}
+    assert found == {label: _upstream(row) for label, row in expected["per_type"].items()}
+    assert _counts(result["iou.pii"].counts) == _upstream(expected["pii"])
+    for label, numbers in expected["per_type_metrics"].items():
+        score = result["iou"].by_type[label]
+        assert [score.precision, score.recall, score.f] == [
+            pytest.approx(float("nan") if n is None else n, nan_ok=True, abs=1e-6)
+            for n in (numbers["precision"], numbers["recall"], numbers["f2"])
+        ]
+
+
+def test_there_are_twelve() -> None:
+    assert len(GOLDEN) == 12
+
+
+def _counts(counts: dict[str, int]) -> tuple[int, ...]:
+    return counts["tp"], counts["predicted"], counts["annotated"]
+
+
+def _upstream(row: dict[str, int]) -> tuple[int, ...]:
+    return row["TP"], row["num_predicted"], row["num_annotated"]
