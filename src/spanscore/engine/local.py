@@ -13,6 +13,7 @@ from spanscore.corpus import Corpus
 from spanscore.errors import InputError, UsageError
 from spanscore.memory import keep_freed_memory
 from spanscore.measures import measure as as_measure
+from spanscore.records import refuse_repeated_ids
 from spanscore.result import Result, Scores
 from spanscore.signature import signature
 from spanscore.tally import Tally
@@ -105,13 +106,14 @@ def score_chunks(
     for piece in _in_step(iter(gold), iter(pred)):
         for side, corpus in zip(about, piece, strict=True):
             side.add(corpus)
-        before = len(seen)
+        if not seen.isdisjoint(piece[0].ids):
+            refuse_repeated_ids([*seen.intersection(piece[0].ids), *piece[0].ids], piece[0].source or "gold")
         seen.update(piece[0].ids)
-        if len(seen) < before + len(piece[0]):
-            raise InputError("two documents have the same id; ids must be unique.", piece[0].source or "gold")
         pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents)
         account.update(pairing.account)
         tallies.append([tally.together() for tally in tally_all(pairing, chosen)])
+    if not tallies:
+        raise InputError("there is no document to score.")
     fingerprints = about[0].fingerprint, about[1].fingerprint
     scores = [
         Scores(system, one, Tally.concat(parts).together(), beta, signature(one, *fingerprints, mapping, extra_documents, beta))
@@ -174,7 +176,8 @@ class _About:
         return about
 
     def add(self, corpus: Corpus) -> None:
-        self.source, self.format, self.format_reason = corpus.source, corpus.format, corpus.format_reason
+        if corpus.source:
+            self.source, self.format, self.format_reason = corpus.source, corpus.format, corpus.format_reason
         self.documents += len(corpus)
         self.spans += len(corpus.start)
         self.sum = (self.sum + corpus.fingerprint_sum) % 2**64

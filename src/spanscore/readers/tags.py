@@ -41,7 +41,7 @@ def tell_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
     """
     kept = [list(tags) for tags in sentences]
     parts = {tag.partition("-")[0] if "-" in tag else "" for tags in kept for tag in tags if tag not in ("O", "")}
-    if not parts or not parts <= set("BILUES") or not parts & set("BSEUL"):
+    if "" in parts or not parts & set("BSEUL"):
         return "IO"
     if parts & set("LU"):
         return "BILUO"
