@@ -9,11 +9,68 @@ from pathlib import Path
 LABELS = (
     "PERSON", "LOCATION", "ORGANIZATION", "DATE_TIME", "EMAIL_ADDRESS", "PHONE_NUMBER", "URL", "US_SSN", "AGE", "ID",
 )  # fmt: skip
-WORDS = (
-    "the patient was seen by at on for with and her his their office report visited called from to in after before "
-    "results normal follow up scheduled clinic ward family history noted during evening morning returned home stable"
-).split()
-NAMES = "Ada Boris Chidi Dolores Emeka Farah Goran Hana Ivo Jun Kwame Lena Mbali Nils Oksana Petra Qadir Rosa Sven Tuva".split()
+WORDS = [
+    "the",
+    "patient",
+    "was",
+    "seen",
+    "by",
+    "at",
+    "on",
+    "for",
+    "with",
+    "and",
+    "her",
+    "his",
+    "their",
+    "office",
+    "report",
+    "visited",
+    "called",
+    "from",
+    "to",
+    "in",
+    "after",
+    "before",
+    "results",
+    "normal",
+    "follow",
+    "up",
+    "scheduled",
+    "clinic",
+    "ward",
+    "family",
+    "history",
+    "noted",
+    "during",
+    "evening",
+    "morning",
+    "returned",
+    "home",
+    "stable",
+]
+NAMES = [
+    "Ada",
+    "Boris",
+    "Chidi",
+    "Dolores",
+    "Emeka",
+    "Farah",
+    "Goran",
+    "Hana",
+    "Ivo",
+    "Jun",
+    "Kwame",
+    "Lena",
+    "Mbali",
+    "Nils",
+    "Oksana",
+    "Petra",
+    "Qadir",
+    "Rosa",
+    "Sven",
+    "Tuva",
+]
 
 
 def document(number: int, spans: int, rng: random.Random) -> tuple[dict[str, object], dict[str, object]]:

@@ -65,7 +65,9 @@ def test_only_the_command_line_prints() -> None:
 
 @pytest.mark.parametrize("call", [["--help"], ["score", "--help"], ["--version"]])
 def test_help_is_light(call: list[str]) -> None:
-    code = f"import sys; sys.argv[1:] = {call!r}\nfrom spanscore.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    code = (
+        f"import sys; sys.argv[1:] = {call!r}\nfrom spanscore.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    )
     code += "print([m for m in sys.modules if m.split('.')[0] in ('numpy', 'rich', 'msgspec')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

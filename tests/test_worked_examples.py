@@ -31,9 +31,7 @@ def test_iou_at_the_threshold(threshold: float, tp: int) -> None:
     assert found.counts == {"tp": tp, "predicted": 1, "annotated": 1, "fp": 1 - tp, "fn": 1 - tp}
 
 
-@pytest.mark.parametrize(
-    ("pieces", "iou"), [([("A", 0, 4), ("A", 6, 10)], 0.8), ([("A", 0, 5), ("A", 5, 10)], 1.0)]
-)
+@pytest.mark.parametrize(("pieces", "iou"), [([("A", 0, 4), ("A", 6, 10)], 0.8), ([("A", 0, 5), ("A", 5, 10)], 1.0)])
 def test_iou_of_several_predictions_is_that_of_their_union(pieces: Spans, iou: float) -> None:
     for merge in ("true", "false"):
         at, above = f"iou(threshold={iou}, merge={merge})", f"iou(threshold={min(iou + 0.01, 1)}, merge={merge})"
@@ -94,7 +92,13 @@ def test_one_prediction_over_two_gold_spans() -> None:
 def test_exact_without_types() -> None:
     gold, pred = [("A", 0, 3), ("B", 0, 3)], [("C", 0, 3), ("C", 4, 5)]
     assert scores(gold, pred, "exact").counts["tp"] == 0
-    assert scores(gold, pred, "exact(typed=false)").counts == {"tp": 1, "predicted": 2, "annotated": 1, "fp": 1, "fn": 0}
+    assert scores(gold, pred, "exact(typed=false)").counts == {
+        "tp": 1,
+        "predicted": 2,
+        "annotated": 1,
+        "fp": 1,
+        "fn": 0,
+    }
 
 
 def test_char_pii_counts_each_character_once() -> None:

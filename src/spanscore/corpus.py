@@ -188,7 +188,7 @@ class Corpus:
             return None
         if None in self.text:
             return np.array([-1 if text is None else len(text) for text in self.text], np.int64)
-        return np.fromiter(map(len, self.text), np.int64, len(self))
+        return np.fromiter(map(len, self.text), np.int64, len(self))  # type: ignore[arg-type]
 
     def documents(self) -> Iterator[Document]:
         """The documents as records of the own format, one by one."""
@@ -285,7 +285,7 @@ class Corpus:
         )
 
     def flaw(self) -> Flaw | None:
-        """The first span that cannot be, or None: an end before its start, or past the text; no label; a wrong score."""
+        """The first span that cannot be, or None: an end before its start or past the text, no label, a wrong score."""
         if "" in self.labels and (empty := np.flatnonzero(self.label == self.labels.index(""))).size:
             return Flaw(int(empty[0]), "label", "the label is empty; every span needs one.")
         if (bad := np.flatnonzero(self.end < self.start)).size:
@@ -362,7 +362,8 @@ def ranges(low: NDArray[Any], counts: NDArray[Any]) -> Longs:
     """
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(low - (ends - counts), counts)
+    numbers: Longs = np.arange(total) + np.repeat(low - (ends - counts), counts)
+    return numbers
 
 
 def _or_nan(part: Corpus) -> Floats:

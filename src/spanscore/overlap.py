@@ -74,7 +74,9 @@ def _solid(side: Corpus, stride: int) -> tuple[Longs | None, Longs, Longs]:
 def _same_place(gold: Corpus, pred: Corpus, stride: int) -> tuple[Longs, Longs]:
     """Pairs of empty spans that stand in the same place."""
     rows = [np.flatnonzero(side.start == side.end) for side in (gold, pred)]
-    places = [side.doc[row].astype(np.int64) * stride + side.start[row] for side, row in zip((gold, pred), rows, strict=True)]
+    places = [
+        side.doc[row].astype(np.int64) * stride + side.start[row] for side, row in zip((gold, pred), rows, strict=True)
+    ]
     low = np.searchsorted(places[1], places[0], "left")
     counts = np.searchsorted(places[1], places[0], "right") - low
     return rows[0][np.repeat(np.arange(len(rows[0])), counts)], rows[1][ranges(low, counts)]

@@ -198,6 +198,8 @@ def _tokens(
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         position = int(np.count_nonzero(doc[:row] == doc[row]))
-        message = f"the token [{start[row]}, {end[row]}) is reversed, past the text, or begins before the last one's end."
+        message = (
+            f"the token [{start[row]}, {end[row]}) is reversed, past the text, or begins before the last one's end."
+        )
         raise OffsetError(ids[doc[row]], f"tokens[{position}]", message)
     return Tokens(doc, start.astype(np.int32), end.astype(np.int32))

@@ -138,7 +138,9 @@ class Result:
     def __getitem__(self, key: str | tuple[str, str]) -> Scores:
         measure, system = (key, None) if isinstance(key, str) else key
         among = [one for one in self.scores if system in (None, one.system)]
-        found = [one for one in among if repr(one.measure) == measure] or [one for one in among if one.measure.name == measure]
+        found = [one for one in among if repr(one.measure) == measure] or [
+            one for one in among if one.measure.name == measure
+        ]
         if len(found) == 1:
             return found[0]
         if not found:

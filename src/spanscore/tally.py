@@ -1,4 +1,4 @@
-"""Tallies: additive counts per document and label. Everything above them is computed from them, never by scoring again."""
+"""Tallies: additive counts per document and label. All else is computed from them, never by scoring again."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ class Tally:
 
     def total(self) -> Counts:
         """The counts of everything."""
-        return self.counts.sum(axis=0)
+        total: Counts = self.counts.sum(axis=0)
+        return total
 
     def by_label(self) -> Counts:
         """A row of counts for each label."""

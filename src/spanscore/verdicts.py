@@ -142,9 +142,11 @@ def _place(side: Corpus, row: int) -> Place:
 
 
 class _Best:
-    """For each span of one side: its best partner (same label first, then IoU, then order), and how many of its label."""
+    """For each span of one side: its best partner (same label, then IoU, then order), and how many of its label."""
 
-    def __init__(self, mine: Longs, other: Longs, iou: np.ndarray[tuple[int], np.dtype[np.float64]], same: Bools, size: int) -> None:
+    def __init__(
+        self, mine: Longs, other: Longs, iou: np.ndarray[tuple[int], np.dtype[np.float64]], same: Bools, size: int
+    ) -> None:
         order = np.lexsort((other, -iou, ~same, mine))
         order = order[np.concatenate([[True], mine[order][1:] != mine[order][:-1]])[: len(order)]]
         self.partner = np.full(size, -1)

@@ -140,9 +140,7 @@ def test_a_wrong_call(what: str, tmp_path: Path) -> None:
     (tmp_path / "other.jsonl").write_bytes(GOOD.replace(b"d1", b"d9"))
     (tmp_path / "text.jsonl").write_bytes(GOOD.replace(b"saw", b"SAW"))
     (tmp_path / "past.jsonl").write_bytes(b'{"id": "d1", "spans": [{"start": 0, "end": 99, "label": "P"}]}\n')
-    (tmp_path / "notext.jsonl").write_bytes(
-        b'{"id": "d1", "spans": [{"start": 0, "end": 9, "label": "P"}]}\n'
-    )
+    (tmp_path / "notext.jsonl").write_bytes(b'{"id": "d1", "spans": [{"start": 0, "end": 9, "label": "P"}]}\n')
     (tmp_path / "map.txt").write_text("A: B\nnonsense\n")
     before = sorted(os.listdir(tmp_path))
     refused(

@@ -42,11 +42,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(
-    *arguments: str, cwd: Path, stdin: bytes = b"", **environment: str
+    *arguments: str, cwd: Path, stdin: bytes = b"", env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     call = [sys.executable, "-m", "spanscore", *arguments]
     done = subprocess.run(
-        call, cwd=cwd, input=stdin, capture_output=True, check=False, env={**os.environ, **environment}
+        call, cwd=cwd, input=stdin, capture_output=True, check=False, env={**os.environ, **(env or {})}
     )
     assert done.returncode == 0, done.stderr.decode()
     return done
@@ -96,9 +96,7 @@ def test_json_alone_on_stdout(folder: Path) -> None:
 
 def test_the_same_inputs_give_the_same_bytes_in_any_order(folder: Path) -> None:
     (folder / "shuffled.jsonl").write_text("".join(json.dumps(record) + "\n" for record in reversed(GOLD)))
-    first, second = (
-        run("score", "gold.jsonl", "pred.jsonl", "--json", "-", cwd=folder).stdout for _ in range(2)
-    )
+    first, second = (run("score", "gold.jsonl", "pred.jsonl", "--json", "-", cwd=folder).stdout for _ in range(2))
     assert first == second
     other = run("score", "shuffled.jsonl", "pred.jsonl", "--json", "-", cwd=folder).stdout
     assert json.loads(other)["results"] == json.loads(first)["results"]
@@ -143,12 +141,12 @@ def test_tables(folder: Path) -> None:
 )
 def test_the_table_fits_the_terminal(columns: str, has: str, lacks: str, folder: Path) -> None:
     environment = {"COLUMNS": columns, "FORCE_COLOR": "1", "TERM": "xterm"}
-    out = run("score", "gold.jsonl", "pred.jsonl", "-m", "iou", cwd=folder, **environment).stdout.decode()
+    out = run("score", "gold.jsonl", "pred.jsonl", "-m", "iou", cwd=folder, env=environment).stdout.decode()
     assert "\x1b[1m" in out
     assert has in out
     assert lacks not in out
     plain = run(
-        "score", "gold.jsonl", "pred.jsonl", "-m", "iou", cwd=folder, **environment, NO_COLOR="1"
+        "score", "gold.jsonl", "pred.jsonl", "-m", "iou", cwd=folder, env={**environment, "NO_COLOR": "1"}
     ).stdout.decode()
     assert "\x1b[3" not in plain
 
@@ -157,9 +155,7 @@ def test_hostile_labels_stay_text(folder: Path) -> None:
     label = "=cmd|'/c calc'!A1[red]\x1b[31m|x"
     hostile = [{"id": "d1", "spans": [{"start": 0, "end": 1, "label": label}]}]
     (folder / "evil.jsonl").write_text("".join(json.dumps(record) + "\n" for record in hostile))
-    out = run(
-        "score", "evil.jsonl", "evil.jsonl", "-m", "exact", "--format", "csv", cwd=folder
-    ).stdout.decode()
+    out = run("score", "evil.jsonl", "evil.jsonl", "-m", "exact", "--format", "csv", cwd=folder).stdout.decode()
     assert list(csv.reader(io.StringIO(out)))[2][2].startswith("'=")
     table = run("score", "evil.jsonl", "evil.jsonl", "-m", "exact", cwd=folder).stdout.decode()
     assert "\x1b" not in table
@@ -196,9 +192,7 @@ def test_stdin_names_maps_and_signature(folder: Path) -> None:
 
 def test_several_systems(folder: Path) -> None:
     said: dict[str, Any] = json.loads(
-        run(
-            "score", "gold.jsonl", "a=pred.jsonl", "b=gold.jsonl", "-m", "exact", "--json", "-", cwd=folder
-        ).stdout
+        run("score", "gold.jsonl", "a=pred.jsonl", "b=gold.jsonl", "-m", "exact", "--json", "-", cwd=folder).stdout
     )
     recalls = {row["system"]: row["recall"] for row in said["results"] if row["type"] is None}
     assert recalls == {"a": 0.25, "b": 1.0}

@@ -100,7 +100,8 @@ def test_presidio(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "hint"), [(6, 9, "UTF-16"), (8, 12, "bytes"), (5, 7, "inclusive"), (4, 7, "off by"), (0, 3, "correct")]
+    ("start", "end", "hint"),
+    [(6, 9, "UTF-16"), (8, 12, "bytes"), (5, 7, "inclusive"), (4, 7, "off by"), (0, 3, "correct")],
 )
 def test_presidio_offsets_must_fit_the_value(start: int, end: int, hint: str, tmp_path: Path) -> None:
     entity = {"entity_type": "NAME", "entity_value": "Zoë", "start_position": start, "end_position": end}
@@ -131,9 +132,7 @@ def test_nlpsandbox(tmp_path: Path) -> None:
 def test_neleval(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text(
-        "doc1\t0\t2\n"
-        "doc2\t7\t8\tQ1\t0.5\tGPE\tQ2\t0.9\tORG\n"
-        'doc1\t7\t8\tNIL3\t1.0\t{"type": "PER", "sex": "f"}\n'
+        'doc1\t0\t2\ndoc2\t7\t8\tQ1\t0.5\tGPE\tQ2\t0.9\tORG\ndoc1\t7\t8\tNIL3\t1.0\t{"type": "PER", "sex": "f"}\n'
     )
     corpus = ss.read(path)
     assert corpus.format == "neleval"

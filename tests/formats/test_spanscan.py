@@ -16,7 +16,9 @@ from spanscore.readers.spanscan import SpanScanner
 
 LABELS = st.sampled_from(["PER", "LOCATION", "A_LABEL_OF_SIXTEEN", "ORG", "é", "a{b", 'q"q', "12345678", "x" * 31])
 SCORES = st.one_of(
-    st.sampled_from([0.0, 1.0, 0.85, 0.1, 1e-7, 123.5, 0.30000000000000004, 1.0000000000000002]), st.floats(0, 1), st.integers(0, 5)
+    st.sampled_from([0.0, 1.0, 0.85, 0.1, 1e-7, 123.5, 0.30000000000000004, 1.0000000000000002]),
+    st.floats(0, 1),
+    st.integers(0, 5),
 )
 
 
@@ -32,7 +34,11 @@ def blocks(draw: st.DrawFn) -> list[bytes]:
             spans = []
             for _ in range(draw(st.integers(0, 4))):
                 start = draw(st.integers(0, 12_000_000))
-                fields: dict[str, Any] = {"start": start, "end": start + draw(st.integers(0, 99)), "label": draw(LABELS)}
+                fields: dict[str, Any] = {
+                    "start": start,
+                    "end": start + draw(st.integers(0, 99)),
+                    "label": draw(LABELS),
+                }
                 if scored:
                     fields["score"] = draw(SCORES)
                 span = {key: fields[key] for key in order}

@@ -33,7 +33,9 @@ def test_iou_gives_the_same_counts(case: dict[str, Any], view: str, tmp_path: Pa
     words.write_text("\n".join(config["skip_words"]))
     unit = "char" if config["char_based"] else "token"
     settings = f"(threshold={config['iou_threshold']}, unit={unit}, skip=@{words}, view={view})"
-    result = ss.score(corpus(case, "annotation"), corpus(case, "prediction"), [f"iou{settings}", f"iou.pii{settings}"], beta=2)
+    result = ss.score(
+        corpus(case, "annotation"), corpus(case, "prediction"), [f"iou{settings}", f"iou.pii{settings}"], beta=2
+    )
     expected = case["upstream_0_3_2"]
     found = {label: _counts(score.counts) for label, score in result["iou"].by_type.items()}
     assert found == {label: _upstream(row) for label, row in expected["per_type"].items()}

@@ -63,6 +63,10 @@ def test_seqscore_cases(case: dict[str, Any], tmp_path: Path) -> None:
         return
     for label, (precision, recall, f, annotated, predicted, correct) in case["expected"].items():
         score = scores.overall if label == "ALL" else scores.by_type[label]
-        assert (score.counts["annotated"], score.counts["predicted"], score.counts["tp"]) == (annotated, predicted, correct)
+        assert (score.counts["annotated"], score.counts["predicted"], score.counts["tp"]) == (
+            annotated,
+            predicted,
+            correct,
+        )
         assert [round(100 * n, 2) for n in (score.precision, score.recall, score.f)] == [precision, recall, f]
     assert bool(pred.notes) == (case.get("repair") is not None)

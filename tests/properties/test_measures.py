@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def every(test: Callable[..., None]) -> Callable[..., None]:
             test(one, gold, pred)
 
     run.__name__ = test.__name__
-    return run
+    return cast("Callable[..., None]", run)
 
 
 def tally(one: Measure, gold: Corpus, pred: Corpus) -> Tally:
@@ -149,6 +149,7 @@ def test_new_names_for_labels_change_no_total(one: Measure, gold: Corpus, pred: 
 @every
 def test_verdicts_and_confusion_agree_with_the_counts(one: Measure, gold: Corpus, pred: Corpus) -> None:
     scores = ss.score(gold, pred, [one])[repr(one)]
+    assert scores.pairing is not None
     judgement = one.judge(scores.pairing)
     confusion = judgement.confusion()
     verdicts = list(scores.errors(correct=True))

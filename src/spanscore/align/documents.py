@@ -118,7 +118,7 @@ def pair(
     for i, side in enumerate(("gold", system)):
         sides[i], repeated = in_order(recode(sides[i], labels))
         account.update({(side, "repeated", ""): repeated} if repeated else {})
-    return Pairing(*sides, account)
+    return Pairing(sides[0], sides[1], account)
 
 
 def describe(account: Account) -> list[str]:
@@ -133,7 +133,8 @@ def describe(account: Account) -> list[str]:
         sentence = {
             "missing": f"{count} gold document{'' if one else 's'} without output; "
             f"{'its' if one else 'their'} spans count as missed",
-            "ignored": f"{count} document{' is' if one else 's are'} not in the gold data and {'was' if one else 'were'} left out",
+            "ignored": f"{count} document{' is' if one else 's are'} not in the gold data and "
+            f"{'was' if one else 'were'} left out",
             "scored": f"{count} document{' is' if one else 's are'} not in the gold data; "
             f"{'its' if one else 'their'} spans count as spurious",
             "dropped": f"{count} span{'' if one else 's'} labelled {printable(label)} {'was' if one else 'were'} "

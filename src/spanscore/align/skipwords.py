@@ -9,23 +9,19 @@ from pathlib import Path
 
 from spanscore.errors import InputError
 
-ENGLISH = frozenset(
-    # articles, determiners
-    "a an the this that these those some any each every either neither no all both such other another "
-    # pronouns and possessives
-    "i me my mine we us our ours you your yours he him his she her hers it its they them their theirs "
-    "myself yourself himself herself itself ourselves themselves who whom whose which what "
-    # auxiliaries
-    "am is are was were be been being do does did done have has had having can could may might must shall should will would "
-    # conjunctions and adverbs of logic
-    "and or but nor so yet if then else than because while although though unless until whether when where why how not "
-    # prepositions
-    "about above across after against along among around as at before behind below beneath beside between beyond by down "
-    "during except for from in inside into near of off on onto out outside over past per since through throughout to "
-    "toward towards under up upon via with within without "
-    # small adverbs
-    "also again here there now just only very too more most less least own same once ever never always".split()
-)
+_ENGLISH = """
+    a an the this that these those some any each every either neither no all both such other another
+    i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
+    myself yourself himself herself itself ourselves themselves who whom whose which what
+    am is are was were be been being do does did done have has had having
+    can could may might must shall should will would
+    and or but nor so yet if then else than because while although though unless until whether when where why how not
+    about above across after against along among around as at before behind below beneath beside between beyond by
+    down during except for from in inside into near of off on onto out outside over past per since through throughout
+    to toward towards under up upon via with within without
+    also again here there now just only very too more most less least own same once ever never always
+"""
+ENGLISH = frozenset(_ENGLISH.split())
 """English function words: words that connect names rather than being part of them."""
 
 
@@ -64,7 +60,9 @@ def skip_words(name: str) -> SkipWords:
         except UnicodeDecodeError:
             raise InputError("the list of skip words is not UTF-8.", name[1:]) from None
         except (OSError, ValueError) as error:
-            raise InputError(f"the list of skip words cannot be read ({getattr(error, 'strerror', error)}).", name[1:]) from None
+            raise InputError(
+                f"the list of skip words cannot be read ({getattr(error, 'strerror', error)}).", name[1:]
+            ) from None
         return SkipWords(frozenset(line.strip().lower() for line in lines if line.strip()))
     return {
         "none": SkipWords(),

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from spanscore.align.text import Letters
 
 
-
 def one_label(pairing: Pairing, name: str) -> Pairing:
     """Every label becomes this one; spans that were told apart by their label alone become one."""
 
@@ -74,7 +73,11 @@ def trimmed(side: Corpus, table: TokenTable, texts: Sequence[str | None], skip: 
         pieces = _pieces(texts[side.doc[row]], range(first[row], last[row]), table, *whole) or []
         kept = [(low, high) for low, high, piece in pieces if piece not in skip]
         start[row], end[row] = (kept[0][0], kept[-1][1]) if kept else whole
-    return side if (start == side.start).all() and (end == side.end).all() else in_order(replace(side, start=start, end=end))[0]
+    return (
+        side
+        if (start == side.start).all() and (end == side.end).all()
+        else in_order(replace(side, start=start, end=end))[0]
+    )
 
 
 def by_document(side: Corpus) -> Corpus:
@@ -117,7 +120,7 @@ def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps
     def nothing_between(doc: Ints, start: Ints, end: Ints) -> Bools:
         low, high = table.line(doc, start), table.line(doc, end)
         first, last, cut = table.touched_and_cut(low, high)
-        empty = table.before[first] == table.before[last]
+        empty: Bools = table.before[first] == table.before[last]
         for row in np.flatnonzero(cut).tolist():
             pieces = _pieces(texts[doc[row]], range(first[row], last[row]), table, int(start[row]), int(end[row]))
             empty[row] = pieces is not None and all(piece.isspace() or piece in skip for _, _, piece in pieces)

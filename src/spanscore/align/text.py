@@ -57,7 +57,7 @@ class Letters:
             return np.zeros(len(doc), np.bool_)
         place = self._base[doc] + at
         codes = self._codes[place] if self._known is None else self._codes[np.minimum(place, len(self._codes) - 1)]
-        found = _WHITE[codes] if codes.dtype == np.uint8 else _WHITE[np.minimum(codes, len(_WHITE) - 1)]
+        found: Bools = _WHITE[codes] if codes.dtype == np.uint8 else _WHITE[np.minimum(codes, len(_WHITE) - 1)]
         return found if self._known is None else found & self._known[doc]
 
     def blank(self, doc: Ints, start: Ints, end: Ints) -> Bools:

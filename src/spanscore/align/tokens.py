@@ -109,13 +109,14 @@ def _tokens(pairing: Pairing) -> Tokens:
         text = pairing.text[doc]
         if text is None:
             name = printable(pairing.gold.ids[doc])
-            raise InputError(f'the document "{name}" has neither text nor tokens, which this measure needs; add "text" to the gold data.')
+            what = f'the document "{name}" has neither text nor tokens, which this measure needs'
+            raise InputError(f'{what}; add "text" to the gold data.')
         found += [(doc, *match.span()) for match in WORDS.finditer(text)]
-    columns = np.array(found, np.int32).reshape(-1, 3)
-    pieces.append((columns[:, 0], columns[:, 1], columns[:, 2]))
-    doc, start, end = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    order = np.argsort(doc, kind="stable")
-    return Tokens(doc[order], start[order], end[order])
+    words = np.array(found, np.int32).reshape(-1, 3)
+    pieces.append((words[:, 0], words[:, 1], words[:, 2]))
+    columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return Tokens(*(column[order] for column in columns))
 
 
 def project(corpus: Corpus, table: TokenTable) -> Corpus:
@@ -147,7 +148,9 @@ def project(corpus: Corpus, table: TokenTable) -> Corpus:
     )
 
 
-def _best(score: np.ndarray[tuple[int], np.dtype[np.float64]], first: Longs) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _best(
+    score: np.ndarray[tuple[int], np.dtype[np.float64]], first: Longs
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.fmax.reduceat(score, first) if len(first) else score[:0]
 
 

@@ -11,7 +11,9 @@ from spanscore.cli.reading import chunks, tag_options
 @click.argument("files", nargs=-1, required=True)
 @click.option("--format", "format_", help="The files' format, if it is not to be told from their content.")
 @tag_options
-def command(files: tuple[str, ...], format_: str | None, tag_scheme: str | None, repair: str | None, tag_column: int | None) -> None:
+def command(
+    files: tuple[str, ...], format_: str | None, tag_scheme: str | None, repair: str | None, tag_column: int | None
+) -> None:
     """Read FILES as scoring would, and say what is in them; the first thing that is wrong ends it with exit code 2."""
     import numpy as np
 

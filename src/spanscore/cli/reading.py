@@ -20,7 +20,9 @@ def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--tag-column", type=int, help="conll: the column of the tag, from 0 (default: the last)."),
         click.option("--repair", help="conll: what an illegal tag does: begin a span, or discard it. [begin|discard]"),
-        click.option("--tag-scheme", help="conll: the tags' scheme (default: told from the tags). [IO|IOB1|IOB2|BILUO|IOBES]"),
+        click.option(
+            "--tag-scheme", help="conll: the tags' scheme (default: told from the tags). [IO|IOB1|IOB2|BILUO|IOBES]"
+        ),
     ):
         command = option(command)
     return command

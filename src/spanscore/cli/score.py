@@ -13,17 +13,44 @@ from spanscore.errors import UsageError
 @click.command("score")
 @click.argument("gold")
 @click.argument("pred", nargs=-1, required=True)
-@click.option("-m", "--measure", "measures", multiple=True, help='A measure, such as "iou(threshold=0.5)"; give several. Default: iou and exact.')
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    help='A measure, such as "iou(threshold=0.5)"; give several. Default: iou and exact.',
+)
 @click.option("--gold-format", help="The gold file's format, if it is not to be told from its content.")
 @click.option("--pred-format", help="The systems' format, likewise.")
-@click.option("--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F than precision.")
-@click.option("--map", "label_map", help="A file of lines 'from: to' that renames labels on both sides; 'from: null' leaves them out.")
-@click.option("--extra-documents", type=click.Choice(["refuse", "ignore", "score"]), default="refuse", show_default=True, help="What to do with documents that only the system has.")
+@click.option(
+    "--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F than precision."
+)
+@click.option(
+    "--map",
+    "label_map",
+    help="A file of lines 'from: to' that renames labels on both sides; 'from: null' leaves them out.",
+)
+@click.option(
+    "--extra-documents",
+    type=click.Choice(["refuse", "ignore", "score"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with documents that only the system has.",
+)
 @tag_options
-@click.option("--json", "json_", metavar="FILE", help="Write the results as JSON to this file; '-' prints nothing but JSON.")
+@click.option(
+    "--json", "json_", metavar="FILE", help="Write the results as JSON to this file; '-' prints nothing but JSON."
+)
 @click.option("-o", "--output", metavar="DIR", help="Write results.json and errors.jsonl into this folder.")
 @click.option("--no-text", is_flag=True, help="Leave the documents' text out of what is written.")
-@click.option("--format", "format_", type=click.Choice(["table", "markdown", "csv", "tsv"]), default="table", show_default=True, help="How to print the results.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "markdown", "csv", "tsv"]),
+    default="table",
+    show_default=True,
+    help="How to print the results.",
+)
 @click.option("--signature", is_flag=True, help="Print what each number depends on, in one line a measure.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
 def command(
@@ -76,7 +103,9 @@ def command(
         result = score_all(whole_corpus(gold_chunks), systems, chosen, by_document=False, **settings)
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
-            click.echo("{source}: {format} ({format_reason}), {documents} documents, {spans} spans".format(**about), err=True)
+            click.echo(
+                "{source}: {format} ({format_reason}), {documents} documents, {spans} spans".format(**about), err=True
+            )
         for warning in result.warnings:
             click.echo(f"warning: {warning}", err=True)
     if output is not None:

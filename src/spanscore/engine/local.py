@@ -11,8 +11,8 @@ from spanscore.align import LabelMap, Pairing, pair
 from spanscore.align.documents import Account, describe
 from spanscore.corpus import Corpus
 from spanscore.errors import InputError, UsageError
-from spanscore.memory import keep_freed_memory
 from spanscore.measures import measure as as_measure
+from spanscore.memory import keep_freed_memory
 from spanscore.records import refuse_repeated_ids
 from spanscore.result import Result, Scores
 from spanscore.signature import signature
@@ -49,9 +49,7 @@ def score(
     >>> result["iou"].recall, result["exact"].recall
     (1.0, 0.0)
     """
-    return score_all(
-        gold, {system: pred}, measures, beta=beta, label_map=label_map, extra_documents=extra_documents
-    )
+    return score_all(gold, {system: pred}, measures, beta=beta, label_map=label_map, extra_documents=extra_documents)
 
 
 def score_all(
@@ -72,7 +70,10 @@ def score_all(
     chosen = _measures(measures, beta)
     mapping = label_map if isinstance(label_map, LabelMap) else LabelMap(label_map or {})
     scores, notes = [], list(gold.notes)
-    inputs = {"gold": _About.of(gold).shown(), "systems": {name: _About.of(pred).shown() for name, pred in systems.items()}}
+    inputs = {
+        "gold": _About.of(gold).shown(),
+        "systems": {name: _About.of(pred).shown() for name, pred in systems.items()},
+    }
     for name, pred in systems.items():
         pairing = pair(gold, pred, system=name, label_map=mapping, extra_documents=extra_documents)
         notes += [*pred.notes, *describe(pairing.account)]
@@ -116,7 +117,13 @@ def score_chunks(
         raise InputError("there is no document to score.")
     fingerprints = about[0].fingerprint, about[1].fingerprint
     scores = [
-        Scores(system, one, Tally.concat(parts).together(), beta, signature(one, *fingerprints, mapping, extra_documents, beta))
+        Scores(
+            system,
+            one,
+            Tally.concat(parts).together(),
+            beta,
+            signature(one, *fingerprints, mapping, extra_documents, beta),
+        )
         for one, parts in zip(chosen, zip(*tallies, strict=True), strict=True)
     ]
     notes = [*about[0].notes, *about[1].notes, *describe(account)]

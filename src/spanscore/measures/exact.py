@@ -47,7 +47,7 @@ class Exact(Measure):
         return Tally.count(pairing, events)
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A gold span with no equal is taken for a span with the same boundaries that no other gold span is taken for."""
+        """A gold span with no equal is taken for a span in the same place that no other gold span is taken for."""
         pairing = self._view(pairing)
         gold, pred = pairing.gold, pairing.pred
         partner, owner = np.full(len(gold.start), -1), np.full(len(pred.start), -1)
@@ -82,7 +82,7 @@ def _identical(pairing: Pairing, *, same_label: bool) -> tuple[Longs, Longs]:
 
 
 def _in_turn(a: Longs, b: Longs) -> tuple[Longs, Longs]:
-    """Of all pairs of gold and predicted rows in the same places: the first with the first, the second with the second."""
+    """Of all pairs of rows in the same place: the first with the first, the second with the second, and so on."""
     order = np.lexsort((b, a))
     a, b = a[order], b[order]
     chosen: Bools = np.zeros(len(a), np.bool_)

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
-    from spanscore.corpus import Bools, Floats, Longs
+    from spanscore.corpus import Bools, Floats, Ints, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Groups:
     """
 
     gold: Longs
-    label: Longs
+    label: Ints
     iou: Floats
     of: Longs
 
@@ -45,7 +45,14 @@ def groups(pairing: Pairing) -> Groups:
     first = np.ones(len(rows), np.bool_)
     first[1:] = (a[1:] != a[:-1]) | (label[rows][1:] != label[rows][:-1])
     number = np.cumsum(first) - 1
-    inside, outside = _union(number, first, np.maximum(pred.start[b], gold.start[a]), np.minimum(pred.end[b], gold.end[a]), pred.start[b], pred.end[b])
+    inside, outside = _union(
+        number,
+        first,
+        np.maximum(pred.start[b], gold.start[a]),
+        np.minimum(pred.end[b], gold.end[a]),
+        pred.start[b],
+        pred.end[b],
+    )
 
     alone = np.flatnonzero(~crowded)
     of = np.empty(len(both), np.int64)
@@ -58,7 +65,7 @@ def groups(pairing: Pairing) -> Groups:
     return Groups(leader_gold, label[leaders], _iou(shared, gold_length[leader_gold] + covered - shared), of)
 
 
-def _union(number: Longs, first: Bools, low: Longs, high: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs]:
+def _union(number: Longs, first: Bools, low: Ints, high: Ints, start: Ints, end: Ints) -> tuple[Longs, Longs]:
     """The sizes of unions of spans sorted by start: inside the gold span, and in all."""
     return tuple(  # type: ignore[return-value]
         np.bincount(number, np.maximum(right - np.maximum(left, _reached(number, first, right)), 0)).astype(np.int64)
@@ -66,7 +73,7 @@ def _union(number: Longs, first: Bools, low: Longs, high: Longs, start: Longs, e
     )
 
 
-def _reached(number: Longs, first: Bools, end: Longs) -> Longs:
+def _reached(number: Longs, first: Bools, end: Ints) -> Longs:
     """How far the spans before each one in its group reach."""
     stride = np.int64(int(end.max(initial=0)) + 1)
     furthest = np.maximum.accumulate(number * stride + end) - number * stride

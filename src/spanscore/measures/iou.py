@@ -41,7 +41,9 @@ class IoU(Measure):
 
     name: ClassVar[str] = "iou"
     threshold: float = parameter(0.9, "the least IoU that is right", low=0.0, high=1.0)
-    unit: str = parameter("char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token"))
+    unit: str = parameter(
+        "char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token")
+    )
     skip: str = parameter(
         "none",
         "skip words: trimmed off the ends of spans, passed over by merge and by token IoU; english: punctuation and "
@@ -51,7 +53,9 @@ class IoU(Measure):
     merge: bool = parameter(True, "whether spans of one type with only white space and skip words between them are one")
     view: str = parameter("chars", "spans as they are, or projected on tokens first", choices=("chars", "tokens"))
     count: str = parameter(
-        "groups", "whether a prediction counts once for each gold span that it overlaps, or just once", choices=("groups", "spans")
+        "groups",
+        "whether a prediction counts once for each gold span that it overlaps, or just once",
+        choices=("groups", "spans"),
     )
 
     def tally(self, pairing: Pairing) -> Tally:
@@ -131,7 +135,8 @@ class IoU(Measure):
         return repr(self) if self.skip[0] != "@" else f"{self!r}#{skip_words(self.skip).digest}"
 
     def _hits(self, seen: Pairing, found: Groups) -> Bools:
-        return (found.label == seen.gold.label[found.gold]) & (found.iou >= self.threshold)
+        hits: Bools = (found.label == seen.gold.label[found.gold]) & (found.iou >= self.threshold)
+        return hits
 
     def _right(self, measured: Pairing, found: Groups, hit: Bools) -> Bools:
         right = np.zeros(len(measured.pred.start), np.bool_)

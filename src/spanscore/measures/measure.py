@@ -139,7 +139,9 @@ class Measure(ABC):
         values = {}
         for key, text in spec.parameters:
             if key not in declared:
-                what = unknown(f"parameter of {cls.name}", key, declared) if declared else f"{cls.name} has no parameters."
+                what = (
+                    unknown(f"parameter of {cls.name}", key, declared) if declared else f"{cls.name} has no parameters."
+                )
                 raise UsageError(what)
             values[key] = declared[key].parse(text)
         return cls(**values)

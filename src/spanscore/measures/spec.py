@@ -34,9 +34,8 @@ class Spec:
             return cls(name, (("filter", which.strip()), ("key", key.strip())))
         match = _CALL.fullmatch(text)
         if match is None:
-            raise UsageError(
-                f"'{printable(text)}' is not a measure; write name, name(parameter=value, ...) or aggregator:filter:key."
-            )
+            forms = "name, name(parameter=value, ...) or aggregator:filter:key"
+            raise UsageError(f"'{printable(text)}' is not a measure; write {forms}.")
         given: dict[str, str] = {}
         at, arguments = 0, (match[2] or "").strip()
         while at < len(arguments):

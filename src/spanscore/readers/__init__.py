@@ -44,8 +44,12 @@ def whole(chunks: Iterable[Corpus]) -> Corpus:
     return corpus
 
 
-def read_chunks(path: str | Path, format: str | None = None, options: Mapping[str, Any] | None = None) -> Iterator[Corpus]:  # noqa: A002
-    """The same in pieces of some thousand documents, for scoring in little memory. Ids are not compared across pieces."""
+def read_chunks(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002
+    options: Mapping[str, Any] | None = None,
+) -> Iterator[Corpus]:
+    """The same in pieces of some thousand documents, to score in little memory."""
     keep_freed_memory()
     if format is not None and format not in FORMATS:
         raise UsageError(unknown("format", format, FORMATS))

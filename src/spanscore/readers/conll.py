@@ -71,7 +71,9 @@ def _token(columns: list[str], tag_column: int | None, where: str, number: int) 
     try:
         return columns[0], columns[-1 if tag_column is None else tag_column], number
     except IndexError:
-        raise InputError(f"there is no column {tag_column}; the line has {len(columns)}, counted from 0.", where) from None
+        raise InputError(
+            f"there is no column {tag_column}; the line has {len(columns)}, counted from 0.", where
+        ) from None
 
 
 def _build(name: str, sentences: list[Sentence], scheme: Scheme, repair: Repair, file: str) -> tuple[Document, int]:
@@ -84,7 +86,8 @@ def _build(name: str, sentences: list[Sentence], scheme: Scheme, repair: Repair,
             try:
                 split_tag(tag, scheme)
             except ValueError:
-                message = f"'{printable(tag)}' is not a tag in {scheme}; give --tag-scheme, or --tag-column if tags are elsewhere."
+                hint = "give --tag-scheme, or --tag-column if tags are elsewhere"
+                message = f"'{printable(tag)}' is not a tag in {scheme}; {hint}."
                 raise InputError(message, f"{file}:{number}") from None
             tokens.append((at, at + len(word)))
             at += len(word) + 1

@@ -106,7 +106,9 @@ def _decode_lines(block: bytes, first: int, name: str, labels: LabelTable) -> Co
             raise InputError(_in_line(explain(error)), where) from None
         except msgspec.DecodeError as error:
             what = str(error).removeprefix("JSON is malformed: ").rstrip(".")
-            raise InputError(f"this is not a line of JSON: {what}; each line must be one whole JSON object.", where) from None
+            raise InputError(
+                f"this is not a line of JSON: {what}; each line must be one whole JSON object.", where
+            ) from None
         if flaw := corpus.flaw():
             raise InputError(flaw.message, f"{where}: {flaw.path(corpus)}")
     return build(documents, labels)
@@ -123,4 +125,6 @@ def _in_line(message: str) -> str:
     """A message about the spans alone begins with an index or has no path: name the field that it is in."""
     if message.startswith("["):
         return f"spans{message}"
-    return message.replace("expected array", "spans: expected array") if message.startswith("expected array") else message
+    return (
+        message.replace("expected array", "spans: expected array") if message.startswith("expected array") else message
+    )

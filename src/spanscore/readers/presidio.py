@@ -1,4 +1,4 @@
-"""`presidio`: Presidio Evaluator's datasets, a JSON list of `{full_text, spans: [{entity_type, start_position, ...}]}`."""
+"""`presidio`: Presidio Evaluator's datasets, a JSON list of `{full_text, spans: [{entity_type, ...}]}`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def read(source: Source) -> Iterator[Corpus]:
         if sample.spans is None and sample.tags is not None:
             spans = _from_tags(sample.tags, tokens, where)
         else:
-            spans = [_span(entity, sample.full_text, f"{where}.spans[{i}]") for i, entity in enumerate(sample.spans or ())]
+            spans = [
+                _span(entity, sample.full_text, f"{where}.spans[{i}]") for i, entity in enumerate(sample.spans or ())
+            ]
         meta = {key: value for key, value in (sample.metadata or {}).items() if isinstance(value, Attr)}
         if sample.template_id is not None:
             meta["template_id"] = sample.template_id
@@ -75,7 +77,7 @@ def _other_convention(text: str, value: str, start: int, end: int) -> str:
     if text.encode("utf-8", "surrogatepass")[start:end] == value.encode("utf-8", "surrogatepass"):
         return "the offsets seem to count bytes, but must count code points"
     for shift in (-1, 1):
-        if 0 <= start + shift and text[start + shift : end + shift] == value:
+        if start + shift >= 0 and text[start + shift : end + shift] == value:
             return f"the offsets seem to be off by {-shift}"
     return "correct the offsets or the value"
 

@@ -28,7 +28,9 @@ def sniff(head: bytes, name: str) -> tuple[str, str]:
             return "spanscore", 'the first line is a JSON object with "spans"'
         if start[:1] == b"{":
             return "spanscore", "the first line is a JSON object"
-        raise InputError("this JSON is of no format that is known here; name one with --gold-format or --pred-format.", name)
+        raise InputError(
+            "this JSON is of no format that is known here; name one with --gold-format or --pred-format.", name
+        )
     columns = line.rstrip(b"\r").split(b"\t")
     if len(columns) >= 3 and NUMBER.fullmatch(columns[1]) and NUMBER.fullmatch(columns[2]):
         return "neleval", "the second and third column are numbers"

@@ -7,7 +7,7 @@ import sys
 import zlib
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Self, cast
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Source:
         if str(path) == "-":
             return sys.stdin.buffer
         try:
-            opened = self._files.enter_context(Path(path).open("rb"))
+            opened = self._files.enter_context(Path(path).open("rb"))  # noqa: SIM115
         except IsADirectoryError:
             raise InputError("this is a folder; name a file in it.", self.name) from None
         except FileNotFoundError:
@@ -72,7 +72,7 @@ class Source:
             raise InputError("this is not the name of a file.", self.name.encode("unicode_escape").decode()) from None
         if opened.read(2) == b"\x1f\x8b":
             opened.seek(0)
-            return self._files.enter_context(gzip.open(opened))
+            return self._files.enter_context(cast("IO[bytes]", gzip.open(opened)))
         if opened.seekable():
             opened.seek(0)
             return opened
@@ -120,5 +120,6 @@ class Source:
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
-            message = f"byte {error.start + 1} of the line is not UTF-8 (0x{data[error.start]:02x}); convert the file to UTF-8."
+            place = f"byte {error.start + 1} of the line is not UTF-8 (0x{data[error.start]:02x})"
+            message = f"{place}; convert the file to UTF-8."
             raise InputError(message, f"{self.name}:{line}") from None

@@ -55,8 +55,11 @@ class Layout:
     def learn(cls, array: bytes) -> Layout | None:
         """The layout of a JSON array's first span, if it has just the fields that the scanner reads.
 
-        >>> Layout.learn(b'[{"start": 1, "end": 2, "label": "X"}, {"start": 3, "end": 4, "label": "Y"}]')
-        Layout(fields=((b'{"start": ', 'start'), (b', "end": ', 'end'), (b', "label": "', 'label')), tail=b'"}', between=b', ')
+        >>> layout = Layout.learn(b'[{"start": 1, "end": 2, "label": "X"}, {"start": 3, "end": 4, "label": "Y"}]')
+        >>> layout.fields
+        ((b'{"start": ', 'start'), (b', "end": ', 'end'), (b', "label": "', 'label'))
+        >>> layout.tail, layout.between
+        (b'"}', b', ')
         """
         match = _SPAN.match(array)
         if match is None:
@@ -82,7 +85,7 @@ class Layout:
         return 8 * (8 * len(self.fields) + sum(len(literal) for literal, _ in self.fields) + len(self.tail))
 
 
-_SPAN = re.compile(rb'\[(\{[^{}\[\]\\]*\})(,\s*)?')
+_SPAN = re.compile(rb"\[(\{[^{}\[\]\\]*\})(,\s*)?")
 _FIELD = re.compile(rb'"(start|end|label|score)"\s*:\s*("[^"]*"|[-+0-9.eE]+)')
 _NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
@@ -119,6 +122,7 @@ class SpanScanner:
                 first = at
             elif not fits.all():
                 return None
+            column: tuple[NDArray[Any], Longs] | None
             if name == "label":
                 column = self._known.read(value)
             elif name == "score":
@@ -206,7 +210,10 @@ _ONE = np.uint64(1)
 
 def _begins(words: Words, literal: bytes) -> Bools:
     """Whether each word begins with these bytes."""
-    return words << np.uint64(64 - 8 * len(literal)) == np.uint64(int.from_bytes(literal.rjust(8, b"\0"), "little"))
+    begins: Bools = words << np.uint64(64 - 8 * len(literal)) == np.uint64(
+        int.from_bytes(literal.rjust(8, b"\0"), "little")
+    )
+    return begins
 
 
 def _first(marks: Words) -> tuple[Words, Words]:
@@ -314,7 +321,8 @@ class _KnownLabels:
         for word, multiplier in zip(words[1:], chosen[1:], strict=False):
             mixed += word * multiplier
         mixed ^= mixed >> np.uint64(32)
-        return (mixed * chosen[0] >> np.uint64(64 - self._bits)).astype(np.int64)
+        slots: Longs = (mixed * chosen[0] >> np.uint64(64 - self._bits)).astype(np.int64)
+        return slots
 
     def read(self, rows: Words) -> tuple[Ints, Longs] | None:
         """The codes of the labels that these rows begin with, up to a quotation mark, and their lengths in bytes."""

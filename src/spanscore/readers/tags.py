@@ -58,7 +58,9 @@ def tell_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
     return "IOB1" if not legal_iob2 and needless_b else "IOB2"
 
 
-def decode_tags(tags: Sequence[str], scheme: Scheme, repair: Repair = "begin") -> tuple[list[tuple[int, int, str]], int]:
+def decode_tags(
+    tags: Sequence[str], scheme: Scheme, repair: Repair = "begin"
+) -> tuple[list[tuple[int, int, str]], int]:
     """Spans as (first token, token after the last, label), and how many tags were not legal where they stood.
 
     A tag that goes on with nothing begins a span (`begin`, as conlleval does), or its run is left out (`discard`).

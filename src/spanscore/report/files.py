@@ -88,8 +88,8 @@ def save(result: Result, folder: str | Path, *, text: bool = True) -> None:
     encoder = msgspec.json.Encoder()
     with whole(path / "errors.jsonl") as file:
         for one in result.scores:
-            for error in one.errors():
-                file.write(encoder.encode(error_record(error, one, text=text)) + b"\n")
+            for found in one.errors():
+                file.write(encoder.encode(error_record(found, one, text=text)) + b"\n")
     with whole(path / "results.json") as file:
         file.write(to_json(result))
 

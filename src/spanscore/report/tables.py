@@ -58,7 +58,7 @@ def rich_table(result: Result, width: int) -> RenderableType:
     elif width < 90:
         counts = counts[:1]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for head in ([*(["system"] if several else []), "measure", "type"]):
+    for head in [*(["system"] if several else []), "measure", "type"]:
         table.add_column(head, overflow="fold")
     beta = _beta(lines)
     for head in ("P", "R", f"F{beta}", *counts):
@@ -135,7 +135,9 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
         numbers = [line.score.precision, line.score.recall, line.score.f]
         spelt = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
         kind = ALL if line.type is None else line.type
-        body.append([line.system, line.measure, kind, *spelt, *(_count(line.score.counts.get(name)) for name in counts)])
+        body.append(
+            [line.system, line.measure, kind, *spelt, *(_count(line.score.counts.get(name)) for name in counts)]
+        )
     return head, body
 
 

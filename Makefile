@@ -1,0 +1,56 @@
+# Every target makes and uses its own .venv: nothing but Python 3.11 or newer and make is needed.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint format bench docs clean
+
+demo: .venv/installed
+	$(BIN)/spanscore score examples/gold.jsonl base=examples/base.jsonl tuned=examples/tuned.jsonl \
+		-m iou -m iou.pii -m exact -m char.pii -o demo-out
+	@echo
+	@echo "The numbers are in demo-out/results.json, every error with its explanation in demo-out/errors.jsonl:"
+	@head -n 3 demo-out/errors.jsonl
+
+test: .venv/dev
+	$(BIN)/python -m pytest
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/bench
+	$(BIN)/python bench/run.py
+
+docs: .venv/docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+clean:
+	rm -rf .venv demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
+
+.venv/made:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spanscore needs Python 3.11 or newer; try: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/installed: .venv/made pyproject.toml
+	$(PIP) install -e .
+	@touch $@
+
+.venv/dev: .venv/made pyproject.toml
+	$(PIP) install -e '.[dev]'
+	@touch $@ .venv/installed
+
+.venv/docs: .venv/made pyproject.toml
+	$(PIP) install -e '.[docs]'
+	@touch $@ .venv/installed
+
+.venv/bench: .venv/made pyproject.toml
+	$(PIP) install -e '.[bench]'
+	@touch $@ .venv/installed
