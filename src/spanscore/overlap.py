@@ -62,7 +62,8 @@ def overlaps(gold: Corpus, pred: Corpus) -> Overlaps:
 
 def _solid(side: Corpus, stride: int) -> tuple[Longs | None, Longs, Longs]:
     """Rows of the spans that are not empty (None: all), their starts and ends on one line of all documents."""
-    base = side.doc.astype(np.int64) * stride
+    short = len(side) * stride < 2**31
+    base = side.doc * np.int32(stride) if short else side.doc.astype(np.int64) * stride
     start, end = base + side.start, base + side.end
     solid = side.start < side.end
     if solid.all():

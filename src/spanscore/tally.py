@@ -37,17 +37,22 @@ class Tally:
 
     @classmethod
     def count(cls, pairing: Pairing, events: Mapping[str, tuple[Counts, ...]]) -> Tally:
-        """Count events of each field: their documents and labels, and how much each counts if not one."""
-        labels, documents = pairing.labels, pairing.gold.ids
-        size = len(labels) * len(documents)
+        """Count events of each field: their documents and labels, and how much each counts if not one.
+
+        Documents are told apart only if the pairing is to be counted so.
+        """
+        labels = pairing.labels
+        documents = pairing.gold.ids if pairing.by_document else ()
+        size = len(labels) * max(len(documents), 1)
         columns = []
         for doc, label, *weight in events.values():
-            key = doc.astype(np.int64) * len(labels) + label
+            key = doc.astype(np.int64) * len(labels) + label if documents else label
             column = np.bincount(key, weight[0] if weight else None, minlength=size)
             columns.append(column.astype(np.int64) if column.dtype.kind == "f" and _whole(weight) else column)
+        counts = np.stack(columns, axis=1)
         rows = np.flatnonzero(np.logical_or.reduce([column != 0 for column in columns]))
         doc, label = np.divmod(rows.astype(np.int32), np.int32(max(len(labels), 1)))
-        return cls(tuple(events), labels, documents, doc, label, np.stack([column[rows] for column in columns], axis=1))
+        return cls(tuple(events), labels, documents, doc, label, counts[rows])
 
     def __add__(self, other: Tally) -> Tally:
         return Tally.concat([self, other])

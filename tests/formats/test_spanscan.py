@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from spanscore.corpus import Corpus, LabelTable
 from spanscore.readers.jsonl import _decode_block, _scan_block
+from spanscore.readers.source import Block
 from spanscore.readers.spanscan import SpanScanner
 
 LABELS = st.sampled_from(["PER", "LOCATION", "A_LABEL_OF_SIXTEEN", "ORG", "é", "a{b", 'q"q', "12345678", "x" * 31])
@@ -59,10 +60,10 @@ def blocks(draw: st.DrawFn) -> list[bytes]:
 @given(blocks())
 def test_it_reads_what_msgspec_reads_or_nothing(made: list[bytes]) -> None:
     scanner = SpanScanner(LabelTable())
-    _decode_block(made[0], made[0].count(b"\n"), scanner)
-    scanned = _scan_block(made[1], made[1].count(b"\n"), scanner)
+    _decode_block(Block.of(1, made[0]), scanner)
+    scanned = _scan_block(Block.of(1, made[1]), scanner)
     if scanned is not None:
-        decoded = _decode_block(made[1], made[1].count(b"\n"), SpanScanner(LabelTable()))
+        decoded = _decode_block(Block.of(1, made[1]), SpanScanner(LabelTable()))
         assert decoded is not None
         assert rows(scanned) == rows(decoded)
         assert scanned.ids == decoded.ids
@@ -98,13 +99,13 @@ LEARN = b'{"id": "a", "spans": [' + SPAN + b", " + SPAN + b"]}\n"
 )
 def test_what_it_leaves_to_msgspec(line: bytes) -> None:
     scanner = SpanScanner(LabelTable())
-    assert _scan_block(LEARN, 1, scanner) is None
-    assert _decode_block(LEARN, 1, scanner) is not None
-    again = _scan_block(LEARN, 1, scanner)
+    assert _scan_block(Block.of(1, LEARN), scanner) is None
+    assert _decode_block(Block.of(1, LEARN), scanner) is not None
+    again = _scan_block(Block.of(1, LEARN), scanner)
     assert again is not None
     assert rows(again) == [(0, 3, 5, "PER", None)] * 2
     try:
-        found = _scan_block(line, 1, scanner)
+        found = _scan_block(Block.of(1, line), scanner)
     except Exception as error:
         assert "Error" in type(error).__name__
     else:

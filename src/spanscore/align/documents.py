@@ -33,6 +33,7 @@ class Pairing:
     gold: Corpus
     pred: Corpus
     account: Account = field(default_factory=Counter)
+    by_document: bool = True
     _made: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -58,14 +59,17 @@ class Pairing:
         """Each document's text, from whichever side has it."""
         return self.letters.texts
 
-    def blocks(self, documents: int) -> Iterator[Pairing]:
-        """The pairing in pieces of so many documents, each small enough for the processor's cache."""
-        if len(self) <= documents:
+    def blocks(self, documents: int, *, by_document: bool = True) -> Iterator[Pairing]:
+        """The pairing in pieces of so many documents, each small enough for the processor's cache.
+
+        Without `by_document`, each piece is to be counted as if its documents were one.
+        """
+        if len(self) <= documents and by_document == self.by_document:
             yield self
             return
         for first in range(0, len(self), documents):
             last = min(first + documents, len(self))
-            yield Pairing(self.gold.block(first, last), self.pred.block(first, last))
+            yield Pairing(self.gold.block(first, last), self.pred.block(first, last), by_document=by_document)
 
     def once(self, key: Hashable, make: Callable[[Pairing], T]) -> T:
         """What is made of this pairing under this key, made once for all measures that ask for it."""
@@ -78,7 +82,7 @@ class Pairing:
         gold, pred = change(self.gold), change(self.pred)
         if gold is self.gold and pred is self.pred:
             return self
-        changed = Pairing(gold, pred)
+        changed = Pairing(gold, pred, by_document=self.by_document)
         changed.__dict__["letters"] = self.letters
         return changed
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spanscore.align.documents import Extra
     from spanscore.measures import Measure
 
-BLOCK = 8192
+BLOCK = 4096
 """Documents a block."""
 
 DEFAULT_MEASURES = ("iou", "exact")
@@ -112,7 +112,7 @@ def score_chunks(
         seen.update(piece[0].ids)
         pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents)
         account.update(pairing.account)
-        tallies.append([tally.together() for tally in tally_all(pairing, chosen)])
+        tallies.append(tally_all(pairing, chosen, by_document=False))
     if not tallies:
         raise InputError("there is no document to score.")
     fingerprints = about[0].fingerprint, about[1].fingerprint
@@ -157,11 +157,10 @@ def _measures(measures: Sequence[str | Measure], beta: float) -> list[Measure]:
 
 def tally_all(pairing: Pairing, measures: Sequence[Measure], *, by_document: bool = True) -> list[Tally]:
     """The tallies of several measures, block by block; without documents' own counts if nobody asks for them."""
-    blocks = []
-    for block in pairing.blocks(BLOCK):
-        tallies = (one.tally(block) for one in measures)
-        blocks.append([tally if by_document else tally.together() for tally in tallies])
-    return [Tally.concat(tallies) for tallies in zip(*blocks, strict=True)]
+    pieces = pairing.blocks(BLOCK, by_document=by_document)
+    blocks = [[one.tally(piece) for one in measures] for piece in pieces]
+    tallies = [Tally.concat(parts) for parts in zip(*blocks, strict=True)]
+    return tallies if by_document else [tally.together() for tally in tallies]
 
 
 @dataclass

@@ -75,10 +75,12 @@ class Exact(Measure):
 def _identical(pairing: Pairing, *, same_label: bool) -> tuple[Longs, Longs]:
     """Gold and predicted rows with the same boundaries."""
     both, gold, pred = pairing.overlaps, pairing.gold, pairing.pred
-    same = (gold.start[both.gold] == pred.start[both.pred]) & (gold.end[both.gold] == pred.end[both.pred])
-    if same_label:
-        same &= gold.label[both.gold] == pred.label[both.pred]
-    return both.gold[same], both.pred[same]
+    whole = (both.shared == (gold.end - gold.start)[both.gold]) & (both.shared == (pred.end - pred.start)[both.pred])
+    a, b = both.gold[whole], both.pred[whole]
+    if not same_label:
+        return a, b
+    same = gold.label[a] == pred.label[b]
+    return a[same], b[same]
 
 
 def _in_turn(a: Longs, b: Longs) -> tuple[Longs, Longs]:

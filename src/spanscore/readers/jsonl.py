@@ -15,7 +15,7 @@ from spanscore.records import Attr, Document, OffsetError, Span, build, document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spanscore.readers.source import Source
+    from spanscore.readers.source import Block, Source
 
 
 class Line(msgspec.Struct, gc=False):
@@ -35,13 +35,13 @@ _spans = msgspec.json.Decoder(list[Span])
 def read(source: Source) -> Iterator[Corpus]:
     """A corpus per block of lines."""
     scanner = SpanScanner(LabelTable())
-    for block, first, count in source.blocks():
+    for block in source.blocks():
         try:
-            corpus = _scan_block(block, count, scanner) or _decode_block(block, count, scanner)
+            corpus = _scan_block(block, scanner) or _decode_block(block, scanner)
         except _ERRORS:
             corpus = None
         if corpus is None or corpus.flaw():
-            corpus = _decode_lines(block, first, source.name, scanner.labels)
+            corpus = _decode_lines(block, source.name, scanner.labels)
         if len(corpus):
             yield corpus
 
@@ -49,7 +49,7 @@ def read(source: Source) -> Iterator[Corpus]:
 _ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, InputError)
 
 
-def _scan_block(block: bytes, count: int, scanner: SpanScanner) -> Corpus | None:
+def _scan_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     """All lines at once, the spans by the scanner; None if they are not a document a line, all in one layout."""
     scan = scanner.scan(block)
     if scan is None:
@@ -57,14 +57,14 @@ def _scan_block(block: bytes, count: int, scanner: SpanScanner) -> Corpus | None
     lines = _lines.decode_lines(scan.rest)
     arrays = [line.spans for line in lines]
     filled = np.fromiter(map(len, arrays), np.int64, len(lines)) == len(MARKER)
-    if len(lines) != count or np.count_nonzero(filled) != len(scan.counts):
+    if len(lines) != block.lines or np.count_nonzero(filled) != len(scan.counts):
         return None
     if not filled.all() and any(arrays[i] != b"[]" for i in np.flatnonzero(~filled).tolist()):
         return None
-    counts = np.zeros(count, np.int64)
+    counts = np.zeros(len(lines), np.int64)
     counts[filled] = scan.counts
     return Corpus(
-        doc=np.repeat(np.arange(count, dtype=np.int32), counts),
+        doc=np.repeat(np.arange(len(lines), dtype=np.int32), counts),
         start=scan.start,
         end=scan.end,
         label=scan.label,
@@ -74,20 +74,20 @@ def _scan_block(block: bytes, count: int, scanner: SpanScanner) -> Corpus | None
     )
 
 
-def _decode_block(block: bytes, count: int, scanner: SpanScanner) -> Corpus | None:
+def _decode_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     """All lines at once, all by msgspec; None if they are not a document a line. The scanner learns from them."""
-    lines = _lines.decode_lines(block)
-    if len(lines) != count:
+    lines = _lines.decode_lines(block.data)
+    if len(lines) != block.lines:
         return None
     corpus = build(_documents(lines), scanner.labels)
     scanner.learn(next((bytes(line.spans) for line in lines if len(line.spans) > 2), b""))
     return corpus
 
 
-def _decode_lines(block: bytes, first: int, name: str, labels: LabelTable) -> Corpus:
+def _decode_lines(block: Block, name: str, labels: LabelTable) -> Corpus:
     """Line by line: slower, skips blank lines, and says which line is wrong."""
     documents = []
-    for number, data in enumerate(block.split(b"\n"), first):
+    for number, data in enumerate(block.data.split(b"\n"), block.first):
         if not data.strip():
             continue
         where = f"{name}:{number}"

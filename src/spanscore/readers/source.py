@@ -6,6 +6,7 @@ import gzip
 import sys
 import zlib
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, cast
 
@@ -19,7 +20,32 @@ if TYPE_CHECKING:
 BLOCK = 1 << 21
 """How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
 
+MARGIN = 1024
+"""How many zeros are on either side of a block; a multiple of eight."""
+
 BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines with zeros around them, so that a scanner may look a little further than they go."""
+
+    buffer: bytes
+    size: int
+    first: int
+    lines: int
+
+    @classmethod
+    def of(cls, first: int, *pieces: bytes | memoryview) -> Self:
+        """The block of these pieces, whose first line has this number."""
+        size = sum(map(len, pieces))
+        buffer = b"".join((bytes(MARGIN), *pieces, bytes(MARGIN + -size % 8)))
+        return cls(buffer, size, first, int(np.count_nonzero(np.frombuffer(buffer, np.uint8) == ord("\n"))))
+
+    @property
+    def data(self) -> bytes:
+        """The lines alone."""
+        return self.buffer[MARGIN : MARGIN + self.size]
 
 
 class Source:
@@ -87,22 +113,21 @@ class Source:
         except OSError as error:
             raise InputError(f"it cannot be read ({error.strerror}).", self.name) from None
 
-    def blocks(self) -> Iterator[tuple[bytes, int, int]]:
-        """Blocks of whole lines, each with the number of its first line and how many lines it has."""
-        first, rest, block = 1, b"", self.head
-        while block:
-            cut = block.rfind(b"\n") + 1
+    def blocks(self) -> Iterator[Block]:
+        """Blocks of whole lines."""
+        first, rest, read = 1, b"", self.head
+        while read:
+            cut = read.rfind(b"\n") + 1
             if cut:
-                whole = rest + block[:cut]
-                lines = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == ord("\n")))
-                yield whole, first, lines
-                first += lines
-                rest = block[cut:]
+                block = Block.of(first, rest, memoryview(read)[:cut])
+                yield block
+                first += block.lines
+                rest = read[cut:]
             else:
-                rest += block
-            block = self._read(BLOCK)
+                rest += read
+            read = self._read(BLOCK)
         if rest:
-            yield rest, first, 1
+            yield Block.of(first, rest, b"\n")
 
     def read_all(self) -> bytes:
         """Everything at once, for formats that are one JSON value."""
@@ -111,8 +136,8 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Numbered lines as text, without their ends (LF or CRLF)."""
-        for block, first, _ in self.blocks():
-            for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), first):
+        for block in self.blocks():
+            for number, line in enumerate(block.data.removesuffix(b"\n").split(b"\n"), block.first):
                 yield number, self.decode(line.removesuffix(b"\r"), number)
 
     def decode(self, data: bytes, line: int) -> str:

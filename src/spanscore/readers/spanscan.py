@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spanscore.readers.source import MARGIN, Block
+
 if TYPE_CHECKING:
     from spanscore.corpus import Bools, Floats, Ints, LabelTable, Longs
 
@@ -77,12 +79,8 @@ class Layout:
         names = sorted(name for _, name in fields)
         read = names in (["end", "label", "start"], ["end", "label", "score", "start"])
         plain = all(literal.count(b":") == 1 for literal, _ in fields) and b":" not in tail
-        return cls(tuple(fields), tail, between) if read and plain and len(tail + between) <= 8 else None
-
-    @property
-    def reach(self) -> int:
-        """A multiple of eight, more than the scanner can look past a span's first byte, or before it."""
-        return 8 * (8 * len(self.fields) + sum(len(literal) for literal, _ in self.fields) + len(self.tail))
+        short = len(tail + between) <= 8 and len(span) <= MARGIN // 4
+        return cls(tuple(fields), tail, between) if read and plain and short else None
 
 
 _SPAN = re.compile(rb"\[(\{[^{}\[\]\\]*\})(,\s*)?")
@@ -104,12 +102,12 @@ class SpanScanner:
         if len(self._known.labels) != len(self.labels):
             self._known = _KnownLabels(tuple(self.labels))
 
-    def scan(self, block: bytes) -> Scan | None:
+    def scan(self, block: Block) -> Scan | None:
         """The spans of these lines, or None where something is not spelt as learnt."""
         layout = self.layout
         if layout is None or not self._known.usable:
             return None
-        page = _Page(block, layout.reach)
+        page = _Page(block)
         at = page.find(layout.fields[0][0][0])
         first: Longs | None = None
         found: dict[str, Any] = {"score": None}
@@ -156,8 +154,8 @@ class SpanScanner:
             return None
         ends = np.flatnonzero(last)
         counts = np.diff(ends, prepend=-1)
-        left = [page.offset, *(after[ends] + 1).tolist()]
-        right = [*(first[opening] - 1).tolist(), page.offset + page.length]
+        left = [MARGIN, *(after[ends] + 1).tolist()]
+        right = [*(first[opening] - 1).tolist(), page.end]
         rest = MARKER.join(map(page.buffer.__getitem__, map(slice, left, right)))
         return Scan(counts=counts, rest=rest, **found)
 
@@ -165,17 +163,15 @@ class SpanScanner:
 class _Page:
     """Some bytes that can be looked at eight and more at a time, at many places at once."""
 
-    def __init__(self, block: bytes, margin: int) -> None:
-        self.offset, self.length = margin, len(block)
-        self.buffer = b"".join((bytes(margin), block, bytes(margin + -len(block) % 8)))
+    def __init__(self, block: Block) -> None:
+        self.buffer, self.end = block.buffer, MARGIN + block.size
         self.bytes = np.frombuffer(self.buffer, np.uint8)
 
     def find(self, byte: int) -> Longs:
-        """The places of this byte, save where two of them are closer than eight bytes."""
-        marks = _equal_bytes(np.frombuffer(self.buffer, "<u8"), byte)
-        place = np.flatnonzero(marks != 0)
-        width, _ = _first(marks[place])
-        return 8 * place + width.astype(np.int64)
+        """The places of this byte; of several in the same eight bytes, the first."""
+        bits = np.packbits(self.bytes == byte, bitorder="little")
+        place = np.flatnonzero(bits)
+        return 8 * place + _LOWEST_BIT[bits[place]]
 
     def rows(self, at: Longs, words: int) -> Words:
         """So many words from each of these places on, a row a place."""
@@ -197,6 +193,9 @@ class _Page:
         for word in range(1, ahead):
             fits &= rows[:, word] == np.uint64(int.from_bytes(spelt[8 * word : 8 * word + 8], "little"))
         return fits, rows[:, ahead:]
+
+
+_LOWEST_BIT = np.array([(i & -i).bit_length() - 1 for i in range(256)], np.int64)
 
 
 def _repeat(byte: int) -> np.uint64:
