@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import spanscore as ss
@@ -53,6 +53,7 @@ def every(test: Callable[..., None]) -> Callable[..., None]:
     """Run a test of one measure on random corpora for all of them: with text, and those that can do without."""
 
     @pytest.mark.parametrize("texts", [True, None], ids=["with text", "with and without text"])
+    @settings(max_examples=max(settings().max_examples, 500 if "reference" in test.__name__ else 0))
     @given(data=st.data())
     def run(texts: bool | None, data: st.DataObject) -> None:
         gold, pred = data.draw(pairs(texts=texts))

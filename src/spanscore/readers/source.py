@@ -12,10 +12,11 @@ from typing import IO, TYPE_CHECKING, Self, cast
 
 import numpy as np
 
-from spanscore.errors import InputError
+from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
 
 BLOCK = 1 << 21
 """How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
@@ -55,8 +56,8 @@ class Source:
         self.name = "<stdin>" if str(path) == "-" else str(path)
         self.notes: list[str] = []
         self._files = ExitStack()
-        self._file = self._open(path)
         try:
+            self._file = self._open(path)
             self.head = self._read_head()
         except BaseException:
             self.close()
@@ -84,26 +85,21 @@ class Source:
         return head
 
     def _open(self, path: str | Path) -> IO[bytes]:
-        if str(path) == "-":
-            return sys.stdin.buffer
         try:
-            opened = self._files.enter_context(Path(path).open("rb"))  # noqa: SIM115
+            opened = self._stdin() if str(path) == "-" else self._files.enter_context(Path(path).open("rb"))  # noqa: SIM115
+            packed = opened.peek(2)[:2] == b"\x1f\x8b"
         except IsADirectoryError:
             raise InputError("this is a folder; name a file in it.", self.name) from None
         except FileNotFoundError:
             raise InputError("there is no such file.", self.name) from None
         except OSError as error:
-            raise InputError(f"it cannot be opened ({error.strerror}).", self.name) from None
+            raise InputError(f"it cannot be opened or read ({error.strerror}).", self.name) from None
         except ValueError:
-            raise InputError("this is not the name of a file.", self.name.encode("unicode_escape").decode()) from None
-        if opened.read(2) == b"\x1f\x8b":
-            opened.seek(0)
-            return self._files.enter_context(cast("IO[bytes]", gzip.open(opened)))
-        if opened.seekable():
-            opened.seek(0)
-            return opened
-        self.close()
-        raise InputError("this is not a regular file; pipe it in and name it '-'.", self.name)
+            raise InputError("this is not the name of a file.", printable(self.name)) from None
+        return self._files.enter_context(cast("IO[bytes]", gzip.open(opened))) if packed else opened
+
+    def _stdin(self) -> BufferedReader:
+        return cast("BufferedReader", sys.stdin.buffer)
 
     def _read(self, size: int) -> bytes:
         try:

@@ -1,0 +1,170 @@
+"""The benchmark: spanscore against its peers and against the limit, on the same data, in one run.
+
+Ratios are what counts: times differ from machine to machine. Every figure is the best of several runs; what is
+compared takes turns, so that a busy moment of the machine hits all alike.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import spanscore as ss
+from corpora import write
+from spanscore.engine.local import score_chunks
+from spanscore.readers import read_chunks
+from spanscore.records import Document
+
+HERE = Path(__file__).parent
+DATA = HERE / "data"
+DOCUMENTS = 100_000
+MEASURES = ("exact", "iou")
+
+
+def best(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The least time of each action, which take turns."""
+    times: dict[str, float] = {}
+    for _ in range(rounds):
+        for name, action in actions.items():
+            start = time.perf_counter()
+            action()
+            times[name] = min(times.get(name, float("inf")), time.perf_counter() - start)
+    return times
+
+
+def decode_alone(paths: Sequence[Path]) -> None:
+    """The limit: msgspec decodes every line into typed records, and nothing else is done."""
+    decoder = msgspec.json.Decoder(Document)
+    for path in paths:
+        with path.open("rb") as file:
+            rest = b""
+            while block := file.read(1 << 17):
+                cut = block.rfind(b"\n") + 1
+                decoder.decode_lines(rest + block[:cut])
+                rest = block[cut:]
+
+
+def start_up() -> dict[str, float]:
+    """How long it takes to say `--help`, and to import click alone."""
+    calls = {"help": ["-m", "spanscore", "--help"], "click": ["-c", "import click"]}
+    actions = {name: partial(_run_python, call) for name, call in calls.items()}
+    return best(actions, rounds=15)
+
+
+def _run_python(call: list[str]) -> None:
+    subprocess.run([sys.executable, *call], capture_output=True, check=True)
+
+
+def nervaluate(gold: ss.Corpus, pred: ss.Corpus) -> Callable[[], object]:
+    """nervaluate on the same spans, from lists that are in memory already."""
+    from nervaluate.evaluator import Evaluator
+
+    sides = [
+        [
+            [{"label": span.label, "start": span.start, "end": span.end} for span in document.spans]
+            for document in side.documents()
+        ]
+        for side in (gold, pred)
+    ]
+    tags = sorted({*gold.labels, *pred.labels})
+    return lambda: Evaluator(*sides, tags=tags, loader="dict").evaluate()
+
+
+def end_to_end(gold: Path, pred: Path) -> dict[str, float]:
+    """From two files to results, in chunks; and the limit."""
+    score = lambda: score_chunks(read_chunks(gold), read_chunks(pred), MEASURES)  # noqa: E731
+    return best({"spanscore": score, "msgspec": lambda: decode_alone((gold, pred))}, rounds=5)
+
+
+def main() -> None:
+    """Run everything, print a table, and write results.json and results.md."""
+    gold_path, pred_path = write(DATA, DOCUMENTS)
+    bare_path = DATA / f"bare-{gold_path.name}"
+    if not bare_path.exists():
+        with gold_path.open() as lines, bare_path.open("w") as file:
+            for line in lines:
+                record = json.loads(line)
+                file.write(json.dumps({"id": record["id"], "spans": record["spans"]}) + "\n")
+    rows: list[dict[str, Any]] = []
+
+    def row(what: str, ours: float, theirs: float, peer: str, spans: int | None, aim: str) -> None:
+        faster = aim.startswith("at least")
+        ratio = theirs / ours if faster else ours / theirs
+        rate = None if spans is None else spans / ours
+        rows.append(
+            {
+                "what": what,
+                "seconds": ours,
+                "peer": peer,
+                "peer_seconds": theirs,
+                "ratio": ratio,
+                "aim": aim,
+                "spans_per_second": rate,
+            }
+        )
+        print(f"{what}: {ours:.3f} s; {peer}: {theirs:.3f} s; ratio {ratio:.2f} ({aim})", flush=True)
+
+    times = start_up()
+    row("spanscore --help", times["help"], times["click"], "import click", None, "at most 3")
+    gold, pred = ss.read(gold_path), ss.read(pred_path)
+    bare = replace(gold, text=None)
+    spans = len(gold.start) + len(pred.start)
+    in_memory = best(
+        {"bare": lambda: ss.score(bare, pred, MEASURES), "text": lambda: ss.score(gold, pred, MEASURES)}, rounds=5
+    )
+    theirs = best({"nervaluate": nervaluate(gold, pred)}, rounds=1)["nervaluate"]
+    row("exact and iou in memory, spans alone", in_memory["bare"], theirs, "nervaluate", spans, "at least 200")
+    row("exact and iou in memory, with text", in_memory["text"], theirs, "nervaluate", spans, "at least 100")
+    for what, path in (("spans alone", bare_path), ("gold with text", gold_path)):
+        times = end_to_end(path, pred_path)
+        row(
+            f"exact and iou from JSON Lines, {what}",
+            times["spanscore"],
+            times["msgspec"],
+            "msgspec decodes both files",
+            spans,
+            "at most 1.5",
+        )
+
+    about = {
+        "date": date.today().isoformat(),
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        "versions": {name: version(name) for name in ("spanscore", "numpy", "msgspec", "nervaluate")},
+        "documents": DOCUMENTS,
+        "spans": spans,
+    }
+    (HERE / "results.json").write_text(json.dumps({**about, "rows": rows}, indent=2) + "\n")
+    (HERE / "results.md").write_text(markdown(about, rows))
+
+
+def markdown(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """The same as a table for the documentation."""
+    used = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
+    lines = [
+        f"{about['documents']:,} documents, {about['spans']:,} spans in all. {about['date']}, {about['machine']}; {used}.",
+        "",
+        "| what | seconds | million spans/s | compared with | seconds | ratio | aim |",
+        "| :--- | ---: | ---: | :--- | ---: | ---: | :--- |",
+    ]
+    for one in rows:
+        rate = "" if one["spans_per_second"] is None else f"{one['spans_per_second'] / 1e6:.1f}"
+        lines.append(
+            f"| {one['what']} | {one['seconds']:.3f} | {rate} | {one['peer']} | {one['peer_seconds']:.3f} | {one['ratio']:.2f} | {one['aim']} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,13 @@
+"""Sphinx configuration."""
+
+from spanscore.version import __version__
+
+project = "spanscore"
+copyright = "The spanscore authors"
+release = __version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"spanscore {release}"
+myst_heading_anchors = 3
+autodoc_typehints = "description"
