@@ -59,7 +59,7 @@ def decode_alone(paths: Sequence[Path]) -> None:
 def start_up() -> dict[str, float]:
     """How long it takes to say `--help`, and to import click alone."""
     calls = {"help": ["-m", "spanscore", "--help"], "click": ["-c", "import click"]}
-    actions = {name: partial(_run_python, call) for name, call in calls.items()}
+    actions: dict[str, Callable[[], object]] = {name: partial(_run_python, call) for name, call in calls.items()}
     return best(actions, rounds=15)
 
 
