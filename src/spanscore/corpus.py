@@ -314,10 +314,12 @@ class Corpus:
     def fingerprint_sum(self) -> int:
         """The fingerprint as a number; that of two corpora together is their sum modulo 2**64."""
         names = np.array([_mix_text(name) for name in self.labels] or [0], np.uint64)
-        mixed = _mix(self.start.astype(np.uint64) << np.uint64(32) | self.end.astype(np.uint64))
+        mixed = self.start.astype(np.uint64) << np.uint64(32)
+        mixed |= self.end.astype(np.uint64)
         mixed += names[self.label]
         if self.score is not None:
-            mixed += _mix(np.where(np.isnan(self.score), -1.0, self.score).view(np.uint64))
+            scored = self.score.view(np.uint64) * _ODD
+            mixed += scored if not np.isnan(self.score).any() else np.where(np.isnan(self.score), 0, scored)
         for key, column in self.attrs.items():
             values = [_mix_text(f"{key}={value!r}") for value in column.values]
             mixed += np.array([*values, 0], np.uint64)[column.codes]
@@ -410,6 +412,9 @@ def _utf8(text: str) -> bytes:
 def _mix_text(text: str) -> int:
     data = _utf8(text)
     return crc32(data) << 32 | crc32(data, 0x9E3779B9)
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from spanscore.corpus import Corpus, LabelTable
@@ -21,12 +21,14 @@ SCORES = st.one_of(
     st.floats(0, 1),
     st.integers(0, 5),
 )
+IDS = st.sampled_from(["", "document", "é😀", 'a"b', "x" * 70, "tab\t"])
+TEXTS = st.sampled_from(["", "Ann", 'say "hi"', "a\nb\\", "é😀", '", "spans": [{"start": 1', "x" * 90, "[]}"])
 
 
 @st.composite
 def blocks(draw: st.DrawFn) -> list[bytes]:
     """Two blocks of lines: one to learn from, and one to scan, spelt nearly alike."""
-    scored = draw(st.booleans())
+    scored, texted = draw(st.booleans()), draw(st.booleans())
     order = draw(st.permutations(["start", "end", "label", *(["score"] if scored else [])]))
     made = []
     for block in range(2):
@@ -46,10 +48,12 @@ def blocks(draw: st.DrawFn) -> list[bytes]:
                 if draw(st.integers(0, 30)) == 0:
                     span["attrs"] = {"start": 1}
                 spans.append(span)
-            line: dict[str, Any] = {"id": f"{block}-{number}", "spans": spans}
-            if draw(st.integers(0, 3)) == 0:
+            line: dict[str, Any] = {"id": draw(IDS) + f"{block}-{number}", "spans": spans}
+            if texted:
+                line = {"id": line["id"], "text": draw(TEXTS), **line}
+            if draw(st.integers(0, 9)) == 0:
                 line = {"id": line["id"], "other": {"spans": [{"start": 1, "end": 2, "label": "PER"}]}, **line}
-            if draw(st.booleans()):
+            if draw(st.integers(0, 9)) == 0:
                 line["meta"] = {"note": '{"start": 1, "end": 2} [{ ]'}
             spacing = (",", ":") if draw(st.integers(0, 9)) == 0 else (", ", ": ")
             lines.append(json.dumps(line, separators=spacing, ensure_ascii=draw(st.booleans())))
@@ -57,16 +61,19 @@ def blocks(draw: st.DrawFn) -> list[bytes]:
     return made
 
 
+@settings(max_examples=1000)
 @given(blocks())
 def test_it_reads_what_msgspec_reads_or_nothing(made: list[bytes]) -> None:
     scanner = SpanScanner(LabelTable())
     _decode_block(Block.of(1, made[0]), scanner)
     scanned = _scan_block(Block.of(1, made[1]), scanner)
+    event(f"scanned: {scanned is not None}")
     if scanned is not None:
         decoded = _decode_block(Block.of(1, made[1]), SpanScanner(LabelTable()))
         assert decoded is not None
         assert rows(scanned) == rows(decoded)
         assert scanned.ids == decoded.ids
+        assert scanned.text == decoded.text
 
 
 def rows(corpus: Corpus) -> list[tuple[Any, ...]]:

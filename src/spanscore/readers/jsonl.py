@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from spanscore.corpus import Corpus, LabelTable
+from spanscore.corpus import Corpus, LabelTable, Longs
 from spanscore.errors import InputError
-from spanscore.readers.spanscan import MARKER, SpanScanner
+from spanscore.readers.spanscan import MARKER, Scan, SpanScanner
 from spanscore.records import Attr, Document, OffsetError, Span, build, document_columns, explain
 
 if TYPE_CHECKING:
@@ -54,24 +54,45 @@ def _scan_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     scan = scanner.scan(block)
     if scan is None:
         return None
-    lines = _lines.decode_lines(scan.rest)
-    arrays = [line.spans for line in lines]
-    filled = np.fromiter(map(len, arrays), np.int64, len(lines)) == len(MARKER)
-    if len(lines) != block.lines or np.count_nonzero(filled) != len(scan.counts):
+    counts, columns = _scan_lines(block, scan, scanner) or _decode_rest(block, scan) or (None, {})
+    if counts is None:
         return None
-    if not filled.all() and any(arrays[i] != b"[]" for i in np.flatnonzero(~filled).tolist()):
-        return None
-    counts = np.zeros(len(lines), np.int64)
-    counts[filled] = scan.counts
     return Corpus(
-        doc=np.repeat(np.arange(len(lines), dtype=np.int32), counts),
+        doc=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
         start=scan.start,
         end=scan.end,
         label=scan.label,
         labels=tuple(scanner.labels),
         score=scan.score,
-        **document_columns(lines),
+        **columns,
     )
+
+
+def _scan_lines(block: Block, scan: Scan, scanner: SpanScanner) -> tuple[Longs, dict[str, Any]] | None:
+    """Lines of id, text and spans alone, by the scanner."""
+    try:
+        found = scanner.line_layout.read(scan, block.lines) if scanner.line_layout else None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    if found is None:
+        return None
+    counts, ids, texts = found
+    return counts, {"ids": tuple(ids), "text": None if texts is None else tuple(texts)}
+
+
+def _decode_rest(block: Block, scan: Scan) -> tuple[Longs, dict[str, Any]] | None:
+    """Other lines, what is left of them by msgspec."""
+    lines = _lines.decode_lines(scan.rest())
+    arrays = [line.spans for line in lines]
+    filled = np.fromiter(map(len, arrays), np.int64, len(lines)) == len(MARKER)
+    found = scan.arrays[2]
+    if len(lines) != block.lines or np.count_nonzero(filled) != len(found):
+        return None
+    if not filled.all() and any(arrays[i] != b"[]" for i in np.flatnonzero(~filled).tolist()):
+        return None
+    counts = np.zeros(len(lines), np.int64)
+    counts[filled] = found
+    return counts, document_columns(lines)
 
 
 def _decode_block(block: Block, scanner: SpanScanner) -> Corpus | None:
@@ -80,7 +101,8 @@ def _decode_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     if len(lines) != block.lines:
         return None
     corpus = build(_documents(lines), scanner.labels)
-    scanner.learn(next((bytes(line.spans) for line in lines if len(line.spans) > 2), b""))
+    array = next((bytes(line.spans) for line in lines if len(line.spans) > 2), b"")
+    scanner.learn(block.data[: block.data.find(b"\n") + 1], array)
     return corpus
 
 

@@ -8,6 +8,8 @@ place, so that msgspec has only the rest of each line to decode.
 It accounts for every byte that it cuts: where anything is not spelt to the letter (another layout, an escape, a label
 not seen before) it answers None and the caller decodes those lines with msgspec alone. And it counts markers: an array
 that was not a document's `spans` leaves one too few. So it can be fast without being able to be wrong.
+
+Lines that have nothing but an id, perhaps a text, and last their spans, are read in the same way.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 Words = NDArray[np.uint64]
 
 MAX_LABEL_WORDS = 4
+ID_WORDS = 8
 SCORE_WORDS = 3
 MARKER = f'["{secrets.token_hex(16)}"]'.encode()
 """What stands for a span array that was cut out; no file can know it."""
@@ -35,14 +39,81 @@ MARKER = f'["{secrets.token_hex(16)}"]'.encode()
 
 @dataclass(frozen=True)
 class Scan:
-    """The spans of a block: how many each cut array had, their fields, and the lines without them."""
+    """The spans of a block: the arrays that were found (from, up to, how many spans), and the spans' fields."""
 
-    counts: Longs
+    page: Page
+    arrays: tuple[Longs, Longs, Longs]
     start: Ints
     end: Ints
     label: Ints
     score: Floats | None
-    rest: bytes
+
+    def rest(self) -> bytes:
+        """The lines with a marker in the place of each array."""
+        begin, end, _ = self.arrays
+        left = [MARGIN, *end.tolist()]
+        right = [*begin.tolist(), self.page.end]
+        return MARKER.join(map(self.page.buffer.__getitem__, map(slice, left, right)))
+
+
+@dataclass(frozen=True)
+class LineLayout:
+    """How a line is spelt that has an id, perhaps a text, and last its spans: the bytes before, between and after."""
+
+    before_id: bytes
+    before_text: bytes | None
+    before_spans: bytes
+    tail: bytes
+
+    @classmethod
+    def learn(cls, line: bytes) -> LineLayout | None:
+        """The layout of a line, if it has these fields alone.
+
+        >>> LineLayout.learn(b'{"id": "d1", "text": "a", "spans": []}')
+        LineLayout(before_id=b'{"id": "', before_text=b'", "text": "', before_spans=b'", "spans": ', tail=b'}\\n')
+        """
+        match = _LINE.fullmatch(line.rstrip(b"\n"))
+        if match is None or max(map(len, match.groups(b""))) > MARGIN // 4:
+            return None
+        return cls(match[1], match[2], match[3], match[4] + b"\n")
+
+    def read(self, scan: Scan, lines: int) -> tuple[Longs, list[str], list[str] | None] | None:
+        """How many spans each line has, ids and texts; None where a line is not spelt so."""
+        page = scan.page
+        end = page.find(ord("\n"))
+        if len(end) != lines:
+            return None
+        start = np.concatenate([[MARGIN], end[:-1] + 1])
+        spans_end = end + 1 - len(self.tail)
+        spans_begin = spans_end - 2
+        counts = np.zeros(lines, np.int64)
+        begin, array_end, array_counts = scan.arrays
+        line = np.searchsorted(start, begin, "right") - 1
+        spans_begin[line], counts[line] = begin, array_counts
+        empty = counts == 0
+        fits = (
+            (line[1:] > line[:-1]).all()
+            and (array_end == spans_end[line]).all()
+            and page.has(spans_end, self.tail)
+            and page.has(spans_begin[empty], b"[]")
+            and page.has(start, self.before_id)
+        )
+        id_begin = start + len(self.before_id)
+        found = _text_width(page.rows(id_begin, ID_WORDS), ord('"')) if fits else None
+        if found is None:
+            return None
+        id_end = id_begin + found[0]
+        ids = page.texts(id_begin, id_end)
+        if ids is None or not page.has(spans_begin - len(self.before_spans), self.before_spans):
+            return None
+        text_end = spans_begin - len(self.before_spans)
+        if self.before_text is None:
+            return (counts, ids, None) if (id_end == text_end).all() else None
+        text_begin = id_end + len(self.before_text)
+        if not (text_begin <= text_end).all() or not page.has(id_end, self.before_text):
+            return None
+        quoted = map(page.buffer.__getitem__, map(slice, (text_begin - 1).tolist(), (text_end + 1).tolist()))
+        return counts, ids, list(map(_string.decode, quoted))
 
 
 @dataclass(frozen=True)
@@ -83,6 +154,10 @@ class Layout:
         return cls(tuple(fields), tail, between) if read and plain and short else None
 
 
+_LINE = re.compile(
+    rb'(\{\s*"id"\s*:\s*")[^"\\]*(?:("\s*,\s*"text"\s*:\s*")(?:[^"\\]|\\.)*)?("\s*,\s*"spans"\s*:\s*)\[.*\](\s*\})', re.DOTALL
+)
+_string = msgspec.json.Decoder(str)
 _SPAN = re.compile(rb"\[(\{[^{}\[\]\\]*\})(,\s*)?")
 _FIELD = re.compile(rb'"(start|end|label|score)"\s*:\s*("[^"]*"|[-+0-9.eE]+)')
 _NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
@@ -94,10 +169,12 @@ class SpanScanner:
     def __init__(self, labels: LabelTable) -> None:
         self.labels = labels
         self.layout: Layout | None = None
+        self.line_layout: LineLayout | None = None
         self._known = _KnownLabels(())
 
-    def learn(self, array: bytes) -> None:
-        """Take the layout from this array's first span, and the labels from the table."""
+    def learn(self, line: bytes, array: bytes) -> None:
+        """Take the layouts from this line and this array's first span, and the labels from the table."""
+        self.line_layout = LineLayout.learn(line)
         self.layout = Layout.learn(array)
         if len(self._known.labels) != len(self.labels):
             self._known = _KnownLabels(tuple(self.labels))
@@ -107,7 +184,7 @@ class SpanScanner:
         layout = self.layout
         if layout is None or not self._known.usable:
             return None
-        page = _Page(block)
+        page = Page(block)
         at = page.find(layout.fields[0][0][0])
         first: Longs | None = None
         found: dict[str, Any] = {"score": None}
@@ -133,10 +210,10 @@ class SpanScanner:
             found[name], width = column
             at = at + (width + len(literal))
         assert first is not None
-        return self._cut(page, layout, first, at, found)
+        return self._arrays(page, layout, first, at, found)
 
-    def _cut(self, page: _Page, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
-        """Cut out the arrays, if every byte of them is in a span or between two."""
+    def _arrays(self, page: Page, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
+        """The arrays, if every byte of them is in a span or between two."""
         if not len(first):
             return None
         word = page.words(at)
@@ -153,14 +230,11 @@ class SpanScanner:
         if not fits:
             return None
         ends = np.flatnonzero(last)
-        counts = np.diff(ends, prepend=-1)
-        left = [MARGIN, *(after[ends] + 1).tolist()]
-        right = [*(first[opening] - 1).tolist(), page.end]
-        rest = MARKER.join(map(page.buffer.__getitem__, map(slice, left, right)))
-        return Scan(counts=counts, rest=rest, **found)
+        arrays = first[opening] - 1, after[ends] + 1, np.diff(ends, prepend=-1)
+        return Scan(page, arrays, **found)
 
 
-class _Page:
+class Page:
     """Some bytes that can be looked at eight and more at a time, at many places at once."""
 
     def __init__(self, block: Block) -> None:
@@ -170,7 +244,7 @@ class _Page:
     def find(self, byte: int) -> Longs:
         """The places of this byte; of several in the same eight bytes, the first."""
         bits = np.packbits(self.bytes == byte, bitorder="little")
-        place = np.flatnonzero(bits)
+        place = np.flatnonzero(bits != 0)
         return 8 * place + _LOWEST_BIT[bits[place]]
 
     def rows(self, at: Longs, words: int) -> Words:
@@ -182,6 +256,18 @@ class _Page:
     def words(self, at: Longs) -> Words:
         """The word at each of these places."""
         return self.rows(at, 1)[:, 0]
+
+    def has(self, at: Longs, literal: bytes) -> bool:
+        """Whether the literal stands at each of these places."""
+        return bool(self.read(at, literal, 0)[0].all())
+
+    def texts(self, begin: Longs, end: Longs) -> list[str] | None:
+        """The texts between these places, if there is nothing in them that JSON would escape."""
+        pieces = list(map(self.buffer.__getitem__, map(slice, begin.tolist(), end.tolist())))
+        whole = b"\n".join(pieces)
+        codes = np.frombuffer(whole, np.uint8)
+        odd = np.count_nonzero(codes < ord(" ")) >= len(pieces) or (codes == ord("\\")).any()
+        return None if odd else whole.decode("utf-8").split("\n")
 
     def read(self, at: Longs, literal: bytes, words: int) -> tuple[Bools, Words]:
         """Whether the literal stands at each of these places, and so many words of what follows it."""
@@ -246,7 +332,7 @@ def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
     return value.astype(np.int32), width.astype(np.int64)
 
 
-def _read_scores(rows: Words, after: int, page: _Page, at: Longs) -> tuple[Floats, Longs] | None:
+def _read_scores(rows: Words, after: int, page: Page, at: Longs) -> tuple[Floats, Longs] | None:
     """Numbers such as 0.85 with up to 15 digits exactly, by one correctly rounded division; others one by one."""
     found = _text_width(rows, after)
     if found is None:
