@@ -214,6 +214,8 @@ class Corpus:
 
     def block(self, first: int, last: int) -> Corpus:
         """The documents from `first` up to `last`, without copying their columns."""
+        if (first, last) == (0, len(self)):
+            return self
         rows = slice(int(self.bounds[first]), int(self.bounds[last]))
         part = replace(
             self,
@@ -223,9 +225,18 @@ class Corpus:
             meta={key: column.take(slice(first, last)) for key, column in self.meta.items()},
             **self._rows(rows, self.doc[rows] - np.int32(first)),
         )
+        part.__dict__["bounds"] = self.bounds[first : last + 1] - self.bounds[first]
         if self.text_length is not None:
             part.__dict__["text_length"] = self.text_length[first:last]
         return part
+
+    def with_columns(self, **columns: Any) -> Corpus:
+        """The same documents and offsets, other columns replaced."""
+        changed = replace(self, **columns)
+        for known in ("bounds", "text_length"):
+            if known in self.__dict__:
+                changed.__dict__[known] = self.__dict__[known]
+        return changed
 
     def with_spans(self, rows: NDArray[Any], **columns: Any) -> Corpus:
         """The same documents with only these rows of spans, some columns replaced."""

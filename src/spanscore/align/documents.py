@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
@@ -155,7 +155,7 @@ def recode(corpus: Corpus, labels: tuple[str, ...]) -> Corpus:
         return corpus
     place = {label: code for code, label in enumerate(labels)}
     codes = np.array([place[label] for label in corpus.labels] or [0], np.int32)
-    return replace(corpus, label=codes[corpus.label], labels=labels)
+    return corpus.with_columns(label=codes[corpus.label], labels=labels)
 
 
 def in_order(corpus: Corpus) -> tuple[Corpus, int]:
@@ -206,7 +206,7 @@ def _padded(documents: int, more: int) -> Longs:
 
 
 def _name(corpus: Corpus, ids: tuple[str, ...]) -> Corpus:
-    return replace(corpus, ids=ids)
+    return corpus.with_columns(ids=ids)
 
 
 def _compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:

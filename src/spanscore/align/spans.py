@@ -22,7 +22,7 @@ def one_label(pairing: Pairing, name: str) -> Pairing:
     """Every label becomes this one; spans that were told apart by their label alone become one."""
 
     def relabel(side: Corpus) -> Corpus:
-        return in_order(replace(side, label=np.zeros(len(side.label), np.int32), labels=(name,)))[0]
+        return in_order(side.with_columns(label=np.zeros(len(side.label), np.int32), labels=(name,)))[0]
 
     return pairing.map_sides(relabel)
 
@@ -41,19 +41,17 @@ class Gaps:
 def merged(side: Corpus, gaps: Gaps | None = None) -> Corpus:
     """Same-label spans that overlap or touch, or have an empty gap between them, made one."""
     order, reached = _chains(side, gaps)
-    doc, start, end, label = side.doc[order], side.start[order], side.end[order], side.label[order]
-    follows = np.zeros(len(order), np.bool_)
-    follows[1:] = (doc[1:] == doc[:-1]) & (label[1:] == label[:-1])
-    joins = follows & (start <= reached)
+    by_chain = side if order is None else side.with_spans(order)
+    doc, start, label = by_chain.doc, by_chain.start, by_chain.label
+    follows = (doc[1:] == doc[:-1]) & (label[1:] == label[:-1])
+    joins = follows & (start[1:] <= reached)
     if gaps is not None and len(apart := np.flatnonzero(follows & ~joins)):
-        joins[apart] = gaps.empty(doc[apart], reached[apart], start[apart])
+        joins[apart] = gaps.empty(doc[apart], reached[apart], start[apart + 1])
     if not joins.any():
         return side
-    first = np.flatnonzero(~joins)
-    starts, ends, rows = start[first], np.maximum.reduceat(end, first), order[first]
-    score = None if side.score is None else np.fmax.reduceat(side.score[order], first)
-    by_chain = side.with_spans(rows, start=starts, end=ends, score=score)
-    return by_document(by_chain)
+    first = np.flatnonzero(np.concatenate([[True], ~joins]))
+    score = None if by_chain.score is None else np.fmax.reduceat(by_chain.score, first)
+    return by_document(by_chain.with_spans(first, end=np.maximum.reduceat(by_chain.end, first), score=score))
 
 
 def trimmed(side: Corpus, table: TokenTable, texts: Sequence[str | None], skip: SkipWords) -> Corpus:
@@ -87,31 +85,36 @@ def by_document(side: Corpus) -> Corpus:
     return in_order(side)[0]
 
 
-def _chains(side: Corpus, gaps: Gaps | None) -> tuple[Longs, Ints]:
-    """Rows in order of document, label and start, and for each the furthest end before it in its document and label.
+def _chains(side: Corpus, gaps: Gaps | None) -> tuple[Longs | None, Ints]:
+    """Rows in order of document, label and start (None: as they are), and how far the chain reaches before each but
+    the first.
 
     Where no span overlaps another and none is blank, only neighbours can be merged, and no sorting is needed.
     """
-    same_doc = side.doc[1:] == side.doc[:-1]
-    flat = (~same_doc | (side.start[1:] >= side.end[:-1])).all() and (side.start < side.end).all()
+    flat = ((side.doc[1:] != side.doc[:-1]) | (side.start[1:] >= side.end[:-1])).all() and (side.start < side.end).all()
     if flat and gaps is not None:
         flat = gaps.letters is not None and not gaps.letters.white(side.doc, side.start).any()
     if flat:
-        return np.arange(len(side.doc)), np.concatenate([[0], side.end[:-1]])[: len(side.doc)].astype(np.int32)
+        return None, side.end[:-1]
     chain = side.doc.astype(np.int64) * (int(side.label.max(initial=0)) + 1) + side.label
     order = np.argsort(chain, kind="stable")
     chain = chain[order]
     stride = np.int64(int(side.end.max(initial=0)) + 1)
     number = np.cumsum(np.concatenate([[0], chain[1:] != chain[:-1]])[: len(chain)])
     furthest = np.maximum.accumulate(number * stride + side.end[order]) - number * stride
-    return order, np.concatenate([[0], furthest[:-1]])[: len(chain)].astype(np.int32)
+    return order, furthest[:-1].astype(np.int32)
 
 
-def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps:
-    """Gaps are empty that hold only white space and skip words; without text, those without a token in them."""
+def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps | None:
+    """Gaps are empty that hold only white space and skip words; without text, those without a token in them.
+
+    With neither text nor tokens, no gap is known to be empty.
+    """
     letters, texts = pairing.letters, pairing.text
     if table is None:
         tokens = pairing.gold.tokens or pairing.pred.tokens
+        if tokens is None and not letters:
+            return None
         if tokens is None or None not in texts:
             return Gaps(letters.blank, letters)
         table = TokenTable.of(tokens, pairing)

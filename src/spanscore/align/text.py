@@ -23,6 +23,10 @@ class Letters:
         self.texts = texts
         self._lengths = lengths
 
+    def __bool__(self) -> bool:
+        """Whether there is any text."""
+        return any(text is not None for text in self.texts)
+
     @classmethod
     def of(cls, gold: Corpus, pred: Corpus) -> Letters:
         """The texts of the same documents in two corpora, from whichever has them."""

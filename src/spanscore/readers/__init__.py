@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +61,6 @@ def read_chunks(
         for corpus in reader(source, **(options or {} if format == "conll" else {})):
             empty = empty and not len(corpus)
             notes = (*source.notes, *corpus.notes)
-            yield replace(corpus, source=source.name, format=format, format_reason=reason, notes=notes)
+            yield corpus.with_columns(source=source.name, format=format, format_reason=reason, notes=notes)
         if empty:
             raise InputError("there is no document in this file.", source.name)

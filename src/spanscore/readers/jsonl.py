@@ -57,7 +57,7 @@ def _scan_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     counts, columns = _scan_lines(block, scan, scanner) or _decode_rest(block, scan) or (None, {})
     if counts is None:
         return None
-    return Corpus(
+    corpus = Corpus(
         doc=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
         start=scan.start,
         end=scan.end,
@@ -66,6 +66,8 @@ def _scan_block(block: Block, scanner: SpanScanner) -> Corpus | None:
         score=scan.score,
         **columns,
     )
+    corpus.__dict__["bounds"] = np.concatenate([[0], np.cumsum(counts)])
+    return corpus
 
 
 def _scan_lines(block: Block, scan: Scan, scanner: SpanScanner) -> tuple[Longs, dict[str, Any]] | None:

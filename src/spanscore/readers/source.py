@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 BLOCK = 1 << 21
 """How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
 
+HEAD = 1 << 16
+"""How many bytes the first block has: enough to tell the format and to learn how the file is spelt."""
+
 MARGIN = 1024
 """How many zeros are on either side of a block; a multiple of eight."""
 
@@ -74,7 +77,7 @@ class Source:
         self._files.close()
 
     def _read_head(self) -> bytes:
-        head = self._read(BLOCK)
+        head = self._read(HEAD)
         if head.startswith(BOM):
             head = head[len(BOM) :]
             self.notes.append(f"{self.name}: removed the byte order mark.")

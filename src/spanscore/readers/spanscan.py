@@ -112,8 +112,11 @@ class LineLayout:
         text_begin = id_end + len(self.before_text)
         if not (text_begin <= text_end).all() or not page.has(id_end, self.before_text):
             return None
-        quoted = map(page.buffer.__getitem__, map(slice, (text_begin - 1).tolist(), (text_end + 1).tolist()))
-        return counts, ids, list(map(_string.decode, quoted))
+        texts = page.texts(text_begin, text_end)
+        if texts is None:
+            quoted = map(page.buffer.__getitem__, map(slice, (text_begin - 1).tolist(), (text_end + 1).tolist()))
+            texts = list(map(_string.decode, quoted))
+        return counts, ids, texts
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,8 @@ class Layout:
 
 
 _LINE = re.compile(
-    rb'(\{\s*"id"\s*:\s*")[^"\\]*(?:("\s*,\s*"text"\s*:\s*")(?:[^"\\]|\\.)*)?("\s*,\s*"spans"\s*:\s*)\[.*\](\s*\})', re.DOTALL
+    rb'(\{\s*"id"\s*:\s*")[^"\\]*(?:("\s*,\s*"text"\s*:\s*")(?:[^"\\]|\\.)*)?("\s*,\s*"spans"\s*:\s*)\[.*\](\s*\})',
+    re.DOTALL,
 )
 _string = msgspec.json.Decoder(str)
 _SPAN = re.compile(rb"\[(\{[^{}\[\]\\]*\})(,\s*)?")
@@ -262,11 +266,11 @@ class Page:
         return bool(self.read(at, literal, 0)[0].all())
 
     def texts(self, begin: Longs, end: Longs) -> list[str] | None:
-        """The texts between these places, if there is nothing in them that JSON would escape."""
+        """The texts between these places, if there is nothing in them that JSON would escape: not even a quote."""
         pieces = list(map(self.buffer.__getitem__, map(slice, begin.tolist(), end.tolist())))
         whole = b"\n".join(pieces)
         codes = np.frombuffer(whole, np.uint8)
-        odd = np.count_nonzero(codes < ord(" ")) >= len(pieces) or (codes == ord("\\")).any()
+        odd = np.count_nonzero(codes < ord(" ")) >= len(pieces) or b"\\" in whole or b'"' in whole
         return None if odd else whole.decode("utf-8").split("\n")
 
     def read(self, at: Longs, literal: bytes, words: int) -> tuple[Bools, Words]:
