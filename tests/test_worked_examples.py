@@ -142,3 +142,32 @@ def test_verdicts(gold: Spans, pred: Spans, verdicts: list[str]) -> None:
         found = list(scores(gold, pred, measure).errors(correct=True))
         assert sorted(error.verdict for error in found) == sorted(verdicts)
         assert all(error.explanation.endswith(".") for error in found)
+
+
+def test_both_sides_of_a_wrong_type_tell_the_same_iou() -> None:
+    gold: Spans = [("ORG", 4, 30), ("LOCATION", 18, 24)]
+    errors = list(scores(gold, [("ORG", 18, 24)], "iou").errors())
+    told = {error.side: error.iou for error in errors if error.verdict == "wrong type"}
+    assert told == {"gold": 1.0, "predicted": 1.0}
+
+
+def test_a_split_span_is_told_the_iou_of_all_its_pieces() -> None:
+    errors = list(scores([("A", 37, 53)], [("A", 37, 41), ("A", 47, 53)], "iou(merge=false)").errors())
+    assert {error.iou for error in errors} == {10 / 16}
+
+
+def test_char_calls_a_span_right_if_its_characters_are() -> None:
+    found = scores([("A", 0, 3), ("A", 4, 7)], [("A", 0, 9)], "char").errors(correct=True)
+    assert [(error.side, error.verdict) for error in found] == [
+        ("gold", "correct"),
+        ("predicted", "merged"),
+        ("gold", "correct"),
+    ]
+
+
+def test_results_by_any_spelling_of_a_measure() -> None:
+    gold = corpus([("A", 0, 3)])
+    result = ss.score(gold, gold, "iou(threshold=0.5)")
+    assert result["iou(threshold=0.50)"] is result["iou"]
+    with pytest.raises(ss.UsageError, match=r"spanscore\.read"):
+        ss.score("gold.jsonl", gold)  # type: ignore[arg-type]

@@ -52,3 +52,12 @@ def printable(text: str, limit: int = 60) -> str:
     """
     shown = text[:limit].encode("unicode_escape").decode("ascii") if not text[:limit].isprintable() else text[:limit]
     return shown + ("…" if len(text) > limit else "")
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "span"), plural(2, "span")
+    ('1 span', '2 spans')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -27,12 +27,12 @@ class Span(msgspec.Struct, gc=False, omit_defaults=True):
     attrs: dict[str, Attr] | None = None
 
 
-class Document(msgspec.Struct, gc=False, omit_defaults=True):
+class Document(msgspec.Struct, gc=False, omit_defaults=True, kw_only=True):
     """A document: what it is called, and the spans in it."""
 
     id: str | int
     text: str | None = None
-    spans: list[Span] = []
+    spans: list[Span]
     tokens: list[tuple[int, int]] | None = None
     meta: dict[str, Attr] | None = None
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spanscore.errors import UsageError, unknown
+from spanscore.measures import measure as as_measure
 from spanscore.verdicts import Error, errors
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ class Result:
 
     def __getitem__(self, key: str | tuple[str, str]) -> Scores:
         measure, system = (key, None) if isinstance(key, str) else key
+        if "(" in measure:
+            measure = repr(as_measure(measure))
         among = [one for one in self.scores if system in (None, one.system)]
         found = [one for one in among if repr(one.measure) == measure] or [
             one for one in among if one.measure.name == measure

@@ -60,17 +60,21 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
     gold_verdict[judgement.cell >= 0] = WRONG_TYPE
     gold_verdict[judgement.cell == gold.label] = CORRECT
     gold_partner = np.where(judgement.partner >= 0, judgement.partner, by_gold.partner)
-    gold_iou = np.where(judgement.partner >= 0, judgement.iou, by_gold.iou)
+    gold_iou = np.where(judgement.iou > 0, judgement.iou, by_gold.iou)
 
     pred_verdict = _boundary(pred, gold, by_pred, by_gold, flipped=True)
     pred_verdict[judgement.taken >= 0] = WRONG_TYPE
     pred_verdict[judgement.right] = CORRECT
     pred_partner = np.where(judgement.taken >= 0, judgement.taken, by_pred.partner)
+    about_it = (pred_partner >= 0) & (
+        (judgement.taken >= 0) | ((by_pred.same > 0) & _not_retyped(judgement, pred_partner))
+    )
+    pred_iou = np.where(about_it, gold_iou[pred_partner] if len(gold_iou) else 0.0, by_pred.iou)
 
     texts = pairing.text
     rows = [
         (gold, pred, "gold", gold_verdict, gold_partner, gold_iou),
-        (pred, gold, "predicted", pred_verdict, pred_partner, by_pred.iou),
+        (pred, gold, "predicted", pred_verdict, pred_partner, pred_iou),
     ]
     order = []
     for side, (mine, _, _, verdict, _, _) in enumerate(rows):
@@ -95,6 +99,14 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
         )
 
 
+def _not_retyped(judgement: Judgement, rows: Longs) -> Bools:
+    """Whether the IoU that is known of each gold row is that with predictions of its own type."""
+    if not len(judgement.cell):
+        return np.zeros(len(rows), np.bool_)
+    own: Bools = (judgement.cell < 0) | (judgement.cell == judgement.pairing.gold.label)
+    return own[rows]
+
+
 def explain(side: str, span: Place, verdict: str, counterpart: Place | None, iou: float) -> str:
     """One sentence on why a span has its verdict.
 
@@ -117,12 +129,12 @@ def explain(side: str, span: Place, verdict: str, counterpart: Place | None, iou
     if verdict in ("missed", "spurious"):
         other = "prediction" if side == "gold" else "gold span"
         return f"{subject} matches no {other}; the nearest is {counterpart} {how}."
-    relation = "was predicted as" if side == "gold" else "was predicted for gold"
+    relation = "was predicted as" if side == "gold" else "stands for gold"
     if verdict == "split":
         what = "one of several predictions for it" if side == "gold" else "one of several predictions for that span"
         return f"{subject} {relation} {counterpart}, {what} {how}."
     if verdict == "merged":
-        what = "which also covers another gold span" if side == "gold" else "and also covers another gold span"
+        what = "which also overlaps another gold span" if side == "gold" else "and also overlaps another gold span"
         return f"{subject} {relation} {counterpart}, {what} {how}."
     return f"{subject} {relation} {counterpart}, {_difference(gold, pred)} {how}."
 

@@ -59,7 +59,7 @@ FILES = {
     "only blank lines": (b"\n\n \n", ["bad.jsonl", "empty"]),
     "damaged gzip": (gzip.compress(GOOD * 100)[:60], ["bad.jsonl", "gzip"]),
     "JSON of no known format": (b'[{"a": 1}]', ["bad.jsonl", "--gold-format"]),
-    "text of no known format": (b"hello\n", ["bad.jsonl", "--gold-format"]),
+    "text of no known format": (b"just some secret prose\n", ["bad.jsonl", "--gold-format"]),
     "an image": (b"\x89PNG\r\n\x1a\n\xff\xfe\xfd" * 9, ["bad.jsonl", "not text"]),
     "presidio with a wrong field": (b'[{"full_text": "Ann",\n "spans": [{"entity_type": "P", "start_position": "0"}]}]', ["bad.jsonl:1: [0]", "start_position"]),
     "presidio cut off": (b'[{"full_text": "Ann", "spans": [', ["bad.jsonl", "not JSON"]),
@@ -69,7 +69,7 @@ FILES = {
     "neleval with a reversed mention": (b"doc\t1\t4\ndoc\t9\t5\n", ["bad.jsonl:2", "before the start"]),
     "neleval with a wrong score": (b"doc\t1\t4\tQ1\tnan\tPER\n", ["bad.jsonl:1", "score"]),
     "conll with one column": (b"Ann B-PER\nleft\n", ["bad.jsonl:2", "column"]),
-    "conll with a wrong tag": (b"Ann B-PER\nleft X-PER\nx U-PER\n", ["bad.jsonl:2", "X-PER"]),
+    "conll with a wrong tag": (b"Ann B-PER\nleft X-PER\nx U-PER\n", ["bad.jsonl:2", "not a tag"]),
 }  # fmt: skip
 
 

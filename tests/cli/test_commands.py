@@ -234,3 +234,33 @@ def test_check_convert_and_completion(folder: Path) -> None:
     assert run("convert", "a.tsv", "-", cwd=folder).stdout == (folder / "a.jsonl").read_bytes()
     assert "_SPANSCORE_COMPLETE" in run("completion", "bash", cwd=folder).stdout.decode()
     assert run("--version", cwd=folder).stdout.decode().startswith("spanscore, version 0.1.0")
+
+
+@pytest.mark.parametrize("where", [0, 1, 2])
+@pytest.mark.parametrize("extra", ["ignore", "score"])
+def test_an_extra_document_anywhere(where: int, extra: str, folder: Path) -> None:
+    lines = [*PRED, {"id": "d2", "spans": []}]
+    lines.insert(where, {"id": "d9", "spans": [{"start": 0, "end": 1, "label": "PERSON"}]})
+    (folder / "pred.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lines))
+    call = ("score", "gold.jsonl", "pred.jsonl", "--json", "-", "--extra-documents", extra)
+    in_chunks, whole = run(*call, cwd=folder).stdout, run(*call, "-o", "out", cwd=folder).stdout
+    assert in_chunks == whole
+    assert json.loads(whole)["results"][0]["counts"]["predicted"] == 2 + (extra == "score")
+
+
+def test_what_is_converted_can_be_read(folder: Path) -> None:
+    (folder / "p.json").write_text(json.dumps([{"full_text": "Ann", "spans": []}]))
+    run("convert", "p.json", "p.jsonl", cwd=folder)
+    assert "1 document, 1 with text; 0 spans" in run("check", "p.jsonl", cwd=folder).stdout.decode()
+    before = (folder / "gold.jsonl").read_text()
+    run("convert", "gold.jsonl", "gold.jsonl", cwd=folder)
+    lines = [json.loads(line) for line in (folder / "gold.jsonl").read_text().splitlines()]
+    assert lines == [json.loads(line) for line in before.splitlines()]
+
+
+def test_a_signature_column_and_a_label_that_nobody_has(folder: Path) -> None:
+    (folder / "map.json").write_text('{"NOSUCH": "PERSON"}')
+    done = run("score", "gold.jsonl", "pred.jsonl", "--format", "csv", "--signature", "--map", "map.json", cwd=folder)
+    rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert all(row["signature"].startswith(row["measure"] + "|") for row in rows)
+    assert "the label map names NOSUCH, which no span has." in done.stderr.decode()

@@ -67,7 +67,8 @@ def test_what_files_are_like(how: str, tmp_path: Path) -> None:
 
 def test_reading_is_the_concatenation_of_its_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "a.jsonl", *({**OWN, "id": f"d{i}"} for i in range(50)))
-    monkeypatch.setattr("spanscore.readers.source.BLOCK", 700)
+    for size in ("HEAD", "BLOCK"):
+        monkeypatch.setattr(f"spanscore.readers.source.{size}", 700)
     chunks = list(read_chunks(path))
     assert len(chunks) > 5
     monkeypatch.undo()
@@ -155,8 +156,8 @@ def test_conll(tmp_path: Path) -> None:
     assert spans(ss.read(path)) == [("1", 0, 3, "PER"), ("2", 0, 4, "LOC")]
     path.write_text("B-PER x Ann\nO x left\n")
     with pytest.raises(ss.InputError, match="a.conll:1"):
-        ss.read(path, scheme="IOB2")
-    assert spans(ss.read(path, tag_column=0)) == [("1", 0, 5, "PER")]
+        ss.read(path, "conll", scheme="IOB2")
+    assert spans(ss.read(path, "conll", tag_column=0)) == [("1", 0, 5, "PER")]
 
 
 @pytest.mark.parametrize(

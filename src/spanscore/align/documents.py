@@ -67,7 +67,7 @@ class Pairing:
         if len(self) <= documents and by_document == self.by_document:
             yield self
             return
-        for first in range(0, len(self), documents):
+        for first in range(0, max(len(self), 1), documents):
             last = min(first + documents, len(self))
             yield Pairing(self.gold.block(first, last), self.pred.block(first, last), by_document=by_document)
 

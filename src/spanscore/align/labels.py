@@ -13,7 +13,7 @@ import numpy as np
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from spanscore.corpus import Corpus
 
@@ -43,6 +43,12 @@ class LabelMap:
             return "none"
         said = json.dumps(sorted(self.to.items()), ensure_ascii=True).encode()
         return blake2b(said, digest_size=4).hexdigest()
+
+    def unused(self, labels: Collection[str]) -> list[str]:
+        """A sentence for each label that is mapped but that nobody has: a slip of the pen, perhaps."""
+        return [
+            f"the label map names {printable(label)}, which no span has." for label in self.to if label not in labels
+        ]
 
     def apply(self, corpus: Corpus) -> tuple[Corpus, dict[str, int]]:
         """The corpus with its labels mapped, and how many spans of which label were left out.

@@ -18,7 +18,7 @@ def command(
     import numpy as np
 
     from spanscore.align.documents import in_order, recode
-    from spanscore.errors import printable
+    from spanscore.errors import plural, printable
     from spanscore.readers import whole
 
     for file in files:
@@ -28,14 +28,14 @@ def command(
         empty = int(np.count_nonzero(corpus.start == corpus.end))
         texts = 0 if corpus.text is None else sum(text is not None for text in corpus.text)
         click.echo(f"{corpus.source}: {corpus.format} ({corpus.format_reason})")
-        click.echo(f"  {len(corpus)} documents, {texts} with text; {len(corpus.start)} spans")
+        click.echo(f"  {plural(len(corpus), 'document')}, {texts} with text; {plural(len(corpus.start), 'span')}")
         counts = np.bincount(corpus.label, minlength=len(corpus.labels)).tolist()
         for label, count in sorted(zip(corpus.labels, counts, strict=True), key=lambda one: (-one[1], one[0])):
             click.echo(f"  {count:>8}  {printable(label)}")
         for note in corpus.notes:
             click.echo(f"  note: {note}")
         if repeated:
-            click.echo(f"  note: {repeated} duplicate spans; they count once.")
+            click.echo(f"  note: {plural(repeated, 'duplicate span')} count once.")
         if empty:
-            click.echo(f"  note: {empty} spans are empty (start = end).")
+            click.echo(f"  note: {plural(empty, 'span')} without a character (start = end).")
         click.echo(f"  fingerprint {corpus.fingerprint}")

@@ -19,9 +19,15 @@ def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of files with a token a line."""
     for option in (
         click.option("--tag-column", type=int, help="conll: the column of the tag, from 0 (default: the last)."),
-        click.option("--repair", help="conll: what an illegal tag does: begin a span, or discard it. [begin|discard]"),
         click.option(
-            "--tag-scheme", help="conll: the tags' scheme (default: told from the tags). [IO|IOB1|IOB2|BILUO|IOBES]"
+            "--repair",
+            type=click.Choice(["begin", "discard"]),
+            help="conll: whether an illegal tag begins a span, or its span is left out (default: begin).",
+        ),
+        click.option(
+            "--tag-scheme",
+            type=click.Choice(["IO", "IOB1", "IOB2", "BILUO", "IOBES"]),
+            help="conll: the tags' scheme (default: told from the tags).",
         ),
     ):
         command = option(command)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from spanscore.cli.reading import chunks, named, tag_options
-from spanscore.errors import UsageError
+from spanscore.errors import UsageError, plural
 
 
 @click.command("score")
@@ -103,9 +103,8 @@ def command(
         result = score_all(whole_corpus(gold_chunks), systems, chosen, by_document=False, **settings)
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
-            click.echo(
-                "{source}: {format} ({format_reason}), {documents} documents, {spans} spans".format(**about), err=True
-            )
+            count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"
+            click.echo("{source}: {format} ({format_reason}), ".format(**about) + count, err=True)
         for warning in result.warnings:
             click.echo(f"warning: {warning}", err=True)
     if output is not None:
@@ -116,20 +115,20 @@ def command(
     if json_ is not None:
         with whole(json_) as file:
             file.write(to_json(result))
-    _print(result, format_)
-    if signature:
+    _print(result, format_, signature)
+    if signature and format_ not in ("csv", "tsv"):
         click.echo()
         for one in result.scores:
             click.echo(f"{one.system}: {one.signature}")
 
 
-def _print(result: Any, format_: str) -> None:
+def _print(result: Any, format_: str, signature: bool) -> None:
     from spanscore.report import tables
 
     if format_ == "markdown":
         click.echo(tables.markdown(result), nl=False)
     elif format_ in ("csv", "tsv"):
-        click.echo(tables.separated(result, "," if format_ == "csv" else "\t"), nl=False)
+        click.echo(tables.separated(result, "," if format_ == "csv" else "\t", signatures=signature), nl=False)
     else:
         from rich.console import Console
 

@@ -11,6 +11,7 @@ from spanscore.align import LabelMap, Pairing, pair
 from spanscore.align.documents import Account, describe
 from spanscore.corpus import Corpus
 from spanscore.errors import InputError, UsageError
+from spanscore.measures import Measure
 from spanscore.measures import measure as as_measure
 from spanscore.memory import keep_freed_memory
 from spanscore.records import refuse_repeated_ids
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spanscore.align.documents import Extra
-    from spanscore.measures import Measure
 
 BLOCK = 4096
 """Documents a block."""
@@ -33,7 +33,7 @@ DEFAULT_MEASURES = ("iou", "exact")
 def score(
     gold: Corpus,
     pred: Corpus,
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
     *,
     beta: float = 1.0,
     label_map: LabelMap | Mapping[str, str | None] | None = None,
@@ -55,7 +55,7 @@ def score(
 def score_all(
     gold: Corpus,
     systems: Mapping[str, Corpus],
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
     *,
     beta: float = 1.0,
     label_map: LabelMap | Mapping[str, str | None] | None = None,
@@ -68,8 +68,12 @@ def score_all(
     """
     keep_freed_memory()
     chosen = _measures(measures, beta)
+    for corpus in (gold, *systems.values()):
+        if not isinstance(corpus, Corpus):
+            raise UsageError(f"expected a Corpus, not {type(corpus).__name__}; read files with spanscore.read.")
     mapping = label_map if isinstance(label_map, LabelMap) else LabelMap(label_map or {})
-    scores, notes = [], list(gold.notes)
+    labels = {label for corpus in (gold, *systems.values()) for label in corpus.labels}
+    scores, notes = [], [*gold.notes, *mapping.unused(labels)]
     inputs = {
         "gold": _About.of(gold).shown(),
         "systems": {name: _About.of(pred).shown() for name, pred in systems.items()},
@@ -86,7 +90,7 @@ def score_all(
 def score_chunks(
     gold: Iterable[Corpus],
     pred: Iterable[Corpus],
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
     *,
     beta: float = 1.0,
     label_map: LabelMap | None = None,
@@ -104,12 +108,14 @@ def score_chunks(
     tallies: list[list[Tally]] = []
     about = (_About(), _About())
     seen: set[str] = set()
+    labels: set[str] = set()
     for piece in _in_step(iter(gold), iter(pred)):
         for side, corpus in zip(about, piece, strict=True):
             side.add(corpus)
         if not seen.isdisjoint(piece[0].ids):
             refuse_repeated_ids([*seen.intersection(piece[0].ids), *piece[0].ids], piece[0].source or "gold")
         seen.update(piece[0].ids)
+        labels.update(piece[0].labels, piece[1].labels)
         pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents)
         account.update(pairing.account)
         tallies.append(tally_all(pairing, chosen, by_document=False))
@@ -126,7 +132,7 @@ def score_chunks(
         )
         for one, parts in zip(chosen, zip(*tallies, strict=True), strict=True)
     ]
-    notes = [*about[0].notes, *about[1].notes, *describe(account)]
+    notes = [*about[0].notes, *mapping.unused(labels), *about[1].notes, *describe(account)]
     inputs = {"gold": about[0].shown(), "systems": {system: about[1].shown()}}
     return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)))
 
@@ -146,7 +152,9 @@ def _in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[C
         yield Corpus.concat(rest[0]), Corpus.concat(rest[1])
 
 
-def _measures(measures: Sequence[str | Measure], beta: float) -> list[Measure]:
+def _measures(measures: str | Measure | Sequence[str | Measure], beta: float) -> list[Measure]:
+    if isinstance(measures, str | Measure):
+        measures = [measures]
     chosen = list({repr(one): one for one in map(as_measure, measures)}.values())
     if not chosen:
         raise UsageError("name at least one measure.")

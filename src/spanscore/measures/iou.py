@@ -106,8 +106,9 @@ class IoU(Measure):
         is_cell[order] = True
         leader = np.full(len(found.gold), len(pred.start))
         np.minimum.at(leader, found.of, both.pred)
-        best = np.zeros(len(gold.start))
+        best, own = np.zeros(len(gold.start)), found.label == gold.label[found.gold]
         np.maximum.at(best, found.gold, found.iou)
+        best[found.gold[own]] = found.iou[own]
         of_chosen = chosen >= 0
         wrong = (is_cell & ~hit)[found.of]
         taken = np.full(len(pred.start), -1)

@@ -158,7 +158,8 @@ class Judgement:
 
     `cell` is the label that each gold span was taken for: its own if it was found, another if it was found under a
     wrong type, -1 if it was not found. `partner` is the predicted row that this says it of (-1: none), `iou` the
-    intersection over union behind it. `right` tells which predicted spans are right, and `taken` which gold row a
+    intersection over union behind it; if it was not found, that with predictions of its own type, or the best (0: not
+    worked out). `right` tells which predicted spans are right, and `taken` which gold row a
     predicted span was wrongly typed for (-1: none). `loose` are the labels of predictions that no cell accounts for.
     """
 

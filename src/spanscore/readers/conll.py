@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spanscore.errors import InputError, UsageError, printable, unknown
+from spanscore.errors import InputError, UsageError, unknown
 from spanscore.readers.tags import REPAIRS, SCHEMES, Repair, Scheme, decode_tags, split_tag, tell_scheme
 from spanscore.records import Document, Span, build
 
@@ -87,7 +87,7 @@ def _build(name: str, sentences: list[Sentence], scheme: Scheme, repair: Repair,
                 split_tag(tag, scheme)
             except ValueError:
                 hint = "give --tag-scheme, or --tag-column if tags are elsewhere"
-                message = f"'{printable(tag)}' is not a tag in {scheme}; {hint}."
+                message = f"what stands in the tag's column is not a tag in {scheme}; {hint}."
                 raise InputError(message, f"{file}:{number}") from None
             tokens.append((at, at + len(word)))
             at += len(word) + 1

@@ -7,6 +7,7 @@ import re
 from spanscore.errors import InputError
 
 KEY = re.compile(rb'"([^"\\]*)"\s*:')
+TAG = re.compile(rb"O|[BILUES]-\S+")
 NUMBER = re.compile(rb"\d+")
 
 
@@ -36,7 +37,8 @@ def sniff(head: bytes, name: str) -> tuple[str, str]:
         return "neleval", "the second and third column are numbers"
     if b"\0" in head[:4096] or not _is_text(head[:4096]):
         raise InputError("this is not text in UTF-8, so in no format that is known here.", name)
-    if any(len(row.split()) >= 2 for row in start.split(b"\n", 50)[:50]):
+    rows = [row.split() for row in start.split(b"\n", 200)[:200] if row.strip()]
+    if all(len(row) >= 2 for row in rows[:-1]) and any(TAG.fullmatch(row[-1]) for row in rows):
         return "conll", "lines are words and tags in columns"
     raise InputError("the format cannot be told; name one with --gold-format or --pred-format.", name)
 

@@ -56,7 +56,7 @@ class Source:
     """An input by name. Its first block is read ahead, so that its format can be told before it is parsed."""
 
     def __init__(self, path: str | Path) -> None:
-        self.name = "<stdin>" if str(path) == "-" else str(path)
+        self.name = "<stdin>" if str(path) == "-" else str(path) or "''"
         self.notes: list[str] = []
         self._files = ExitStack()
         try:
@@ -89,6 +89,8 @@ class Source:
 
     def _open(self, path: str | Path) -> IO[bytes]:
         try:
+            if not str(path):
+                raise FileNotFoundError
             opened = self._stdin() if str(path) == "-" else self._files.enter_context(Path(path).open("rb"))  # noqa: SIM115
             packed = opened.peek(2)[:2] == b"\x1f\x8b"
         except IsADirectoryError:

@@ -80,8 +80,8 @@ def rich_table(result: Result, width: int) -> RenderableType:
     return table
 
 
-def plain(result: Result, width: int = 100) -> str:
-    """The table as text without colours."""
+def plain(result: Result, width: int = 1000) -> str:
+    """The table as text without colours, as wide as it needs to be."""
     from rich.console import Console
 
     out = io.StringIO()
@@ -98,13 +98,16 @@ def markdown(result: Result) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def separated(result: Result, delimiter: str) -> str:
+def separated(result: Result, delimiter: str, *, signatures: bool = False) -> str:
     """CSV or TSV with full precision; undefined is empty, and no cell is taken for a formula."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     head, body = _cells(result, exact=True)
-    writer.writerow(head)
-    writer.writerows([safe_cell(cell) if i < 3 else cell for i, cell in enumerate(row)] for row in body)
+    lines = {(one.system, repr(one.measure)): one.signature for one in result.scores}
+    writer.writerow([*head, "signature"] if signatures else head)
+    for row in body:
+        cells = [safe_cell(cell) if i < 3 else cell for i, cell in enumerate(row)]
+        writer.writerow([*cells, lines[row[0], row[1]]] if signatures else cells)
     return out.getvalue()
 
 
