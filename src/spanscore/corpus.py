@@ -338,6 +338,9 @@ class Corpus:
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
         document = sums[self.bounds[1:]] - sums[self.bounds[:-1]]
         document += _mix(_checks(crc32, self.ids))
+        if self.tokens is not None:
+            places = self.tokens.start.astype(np.uint64) << np.uint64(32) | self.tokens.end.astype(np.uint64)
+            np.add.at(document, self.tokens.doc, _mix(places + _ODD))
         if self.text is not None:
             document += _mix(_checks(adler32, self.text) << np.uint64(32))
         return int(np.sum(_mix(document), dtype=np.uint64))

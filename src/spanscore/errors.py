@@ -50,7 +50,8 @@ def printable(text: str, limit: int = 60) -> str:
     >>> printable("a\\x1b[31m\\nb")
     'a\\\\x1b[31m\\\\nb'
     """
-    shown = text[:limit].encode("unicode_escape").decode("ascii") if not text[:limit].isprintable() else text[:limit]
+    cut = text[:limit]
+    shown = cut if cut.isprintable() else cut.encode("unicode_escape", "backslashreplace").decode("ascii")
     return shown + ("…" if len(text) > limit else "")
 
 

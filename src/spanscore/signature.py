@@ -21,7 +21,7 @@ def signature(measure: Measure, gold: str, pred: str, label_map: LabelMap, extra
     """
     parts = (
         measure.settings,
-        f"beta:{beta:g}",
+        f"beta:{beta:g}" if float(f"{beta:g}") == beta else f"beta:{beta!r}",
         f"map:{label_map.digest}",
         f"extra:{extra_documents}",
         f"gold:{gold}",

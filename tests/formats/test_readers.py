@@ -185,7 +185,7 @@ def test_an_illegal_tag_is_counted(tmp_path: Path) -> None:
 
 def test_a_format_can_be_forced_and_every_format_says_why(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", {"id": "1", "spans": [], "full_text": "x"})
-    assert ss.read(path).format == "presidio"
-    forced = ss.read(path, "spanscore")
-    assert (forced.format, forced.format_reason) == ("spanscore", "as asked")
+    assert ss.read(path).format == "spanscore"
+    forced = ss.read(path, "presidio")
+    assert (forced.format, forced.format_reason) == ("presidio", "as asked")
     assert set(FORMATS) == {"conll", "neleval", "nlpsandbox", "presidio", "spanscore"}

@@ -222,13 +222,14 @@ def _compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:
 
 
 def _fit_text(gold: Corpus, pred: Corpus, system: str) -> None:
-    """A prediction past the end of the gold text was made on another text."""
-    if gold.text_length is None:
-        return
-    length = gold.text_length[pred.doc]
-    past = np.flatnonzero((pred.end > length) & (length >= 0))
-    if past.size:
-        row = int(past[0])
-        what = f"the end {pred.end[row]} of a span is past the gold text, which has {length[row]} characters"
-        where = f'{pred.source or system}: document "{printable(gold.ids[pred.doc[row]])}"'
-        raise InputError(f"{what}; offsets count code points from 0, ends are exclusive.", where)
+    """A span past the end of the text that the other side has was made on another text."""
+    for mine, other, side, whose in ((pred, gold, system, "gold"), (gold, pred, "gold", system)):
+        if other.text_length is None:
+            continue
+        length = other.text_length[mine.doc]
+        past = np.flatnonzero((mine.end > length) & (length >= 0))
+        if past.size:
+            row = int(past[0])
+            what = f"the end {mine.end[row]} of a span is past the {whose} text, which has {length[row]} characters"
+            where = f'{mine.source or side}: document "{printable(gold.ids[mine.doc[row]])}"'
+            raise InputError(f"{what}; offsets count code points from 0, ends are exclusive.", where)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -77,9 +77,14 @@ class LabelMap:
 
 def _parse_json(text: str, name: str) -> dict[str, str | None]:
     try:
-        said = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"the label map is not JSON: {error}.", name) from None
+        pairs: list[tuple[str, Any]] = json.loads(text, object_pairs_hook=list)
+        text.encode()
+        said = dict(pairs)
+        json.dumps(said, ensure_ascii=False).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"the label map is not a JSON object of labels: {error}.", name) from None
+    if len(said) < len(pairs):
+        raise InputError("a label is mapped twice.", name)
     if not all(to is None or (isinstance(to, str) and to) for to in said.values()):
         raise InputError("a label must map to a label or to null.", name)
     return dict(said)
@@ -87,7 +92,7 @@ def _parse_json(text: str, name: str) -> dict[str, str | None]:
 
 def _parse_lines(text: str, name: str) -> dict[str, str | None]:
     said: dict[str, str | None] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         left, colon, right = (part.strip() for part in line.partition(": "))

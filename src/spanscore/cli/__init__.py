@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
@@ -65,19 +66,33 @@ def main() -> None:
     """Run the command; what a user can mend is told in one sentence, with exit code 2."""
     try:
         cli.main(prog_name="spanscore", standalone_mode=False)
+        sys.stdout.flush()
     except SpanscoreError as error:
         click.echo(f"spanscore: {error}", err=True)
         sys.exit(2)
     except click.exceptions.Abort:
         sys.exit(130)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        sys.exit(error.exit_code)
+        sys.exit(2)
+    except click.ClickException as error:
+        hint = f" See: {error.ctx.command_path} --help." if isinstance(error, click.UsageError) and error.ctx else ""
+        click.echo(f"spanscore: {' '.join(error.format_message().split())}{hint}", err=True)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()
+        _forget_stdout()
         sys.exit(1)
+    except OSError as error:
+        click.echo(f"spanscore: the output cannot be written ({error.strerror}).", err=True)
+        _forget_stdout()
+        sys.exit(2)
     except MemoryError:
         click.echo("spanscore: there is not enough memory for this input.", err=True)
         sys.exit(2)
+
+
+def _forget_stdout() -> None:
+    """What is left to be written has nowhere to go: keep Python from trying again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

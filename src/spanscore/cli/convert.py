@@ -21,8 +21,9 @@ def command(
     import msgspec
 
     from spanscore.readers import whole as whole_corpus
-    from spanscore.report.files import whole
+    from spanscore.report.files import check_outputs, whole
 
+    check_outputs(target, None)
     tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
     corpus = whole_corpus(chunks(source, format_, tags))
     encoder = msgspec.json.Encoder()

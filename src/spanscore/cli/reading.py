@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.errors import UsageError
+from spanscore.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,9 +48,16 @@ def named(argument: str) -> tuple[str, str]:
     (('base', 'out/pred.jsonl'), ('pred', 'out/pred.jsonl.gz'))
     """
     name, equals, path = argument.partition("=")
-    if equals and name and not Path(argument).exists():
+    if equals and name and not _exists(argument):
         if not path:
             raise UsageError(f"'{argument}' names no file after the '='.")
-        return name, path
-    file = Path(argument).name
+        return printable(name, limit=255), path
+    file = printable(Path(argument).name, limit=255)
     return ("stdin" if argument == "-" else file.removesuffix(".gz").rsplit(".", 1)[0] or file), argument
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False

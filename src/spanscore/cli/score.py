@@ -82,10 +82,11 @@ def command(
     from spanscore.engine.local import DEFAULT_MEASURES, score_all, score_chunks
     from spanscore.measures import measure
     from spanscore.readers import whole as whole_corpus
-    from spanscore.report.files import save, to_json, whole
+    from spanscore.report.files import check_outputs, save, to_json, whole
 
     chosen = [measure(one) for one in measures or DEFAULT_MEASURES]
-    mapping = LabelMap.read(label_map) if label_map else LabelMap()
+    check_outputs(json_, output)
+    mapping = LabelMap() if label_map is None else LabelMap.read(label_map)
     files = [named(one) for one in pred]
     names = [name for name, _ in files]
     if twice := next((name for name in names if names.count(name) > 1), None):

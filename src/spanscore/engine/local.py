@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -114,6 +113,8 @@ def score_chunks(
             side.add(corpus)
         if not seen.isdisjoint(piece[0].ids):
             refuse_repeated_ids([*seen.intersection(piece[0].ids), *piece[0].ids], piece[0].source or "gold")
+        if piece[0].ids != piece[1].ids and (again := seen.intersection(piece[1].ids)):
+            refuse_repeated_ids([*again, *piece[1].ids], piece[1].source or system)
         seen.update(piece[0].ids)
         labels.update(piece[0].labels, piece[1].labels)
         pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents)
@@ -158,8 +159,8 @@ def _measures(measures: str | Measure | Sequence[str | Measure], beta: float) ->
     chosen = list({repr(one): one for one in map(as_measure, measures)}.values())
     if not chosen:
         raise UsageError("name at least one measure.")
-    if not (math.isfinite(beta) and beta > 0):
-        raise UsageError("beta must be a positive number.")
+    if not 0 < beta <= 1000:
+        raise UsageError("beta must be a number from 0 to 1000, but not 0.")
     return chosen
 
 

@@ -90,7 +90,7 @@ def _decode_rest(block: Block, scan: Scan) -> tuple[Longs, dict[str, Any]] | Non
     found = scan.arrays[2]
     if len(lines) != block.lines or np.count_nonzero(filled) != len(found):
         return None
-    if not filled.all() and any(arrays[i] != b"[]" for i in np.flatnonzero(~filled).tolist()):
+    if b"".join(arrays) != b"".join(map((b"[]", MARKER).__getitem__, filled.tolist())):
         return None
     counts = np.zeros(len(lines), np.int64)
     counts[filled] = found

@@ -22,11 +22,12 @@ _list = msgspec.json.Decoder(list[msgspec.Raw])
 
 def records(source: Source, kind: type[T]) -> Iterator[tuple[T, str]]:
     """The records of a JSON list, or of a single object, each with its place: file, line, index."""
-    data = source.read_all().strip()
-    if data.startswith(b"{"):
-        raws, at = [msgspec.Raw(data)], 0
+    data = source.read_all()
+    blank = len(data) - len(data.lstrip())
+    if data.startswith(b"{", blank):
+        raws, at = [msgspec.Raw(data.strip())], 0
     else:
-        raws, at = _decode_list(data, source.name), 1
+        raws, at = _decode_list(data, source.name), blank + 1
     decoder = msgspec.json.Decoder(kind)
     line, counted = 1, 0
     for number, raw in enumerate(raws):

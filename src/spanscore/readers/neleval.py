@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from spanscore.errors import InputError, printable
+import msgspec
+
+from spanscore.corpus import MAX_OFFSET
+from spanscore.errors import InputError
 from spanscore.readers.jsonlist import corpus_of
 from spanscore.records import Attr, Document, Span
 
@@ -45,8 +48,10 @@ def read(source: Source) -> Iterator[Corpus]:
 
 def _offset(text: str, field: str, where: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise InputError(f"the {field} '{printable(text)}' is not a whole number.", where)
-    return int(text) if len(text) < 20 else 10**19
+        raise InputError(f"the {field} is not a whole number.", where)
+    if len(text) > 10 or int(text) >= MAX_OFFSET:
+        raise InputError(f"the {field} is larger than {MAX_OFFSET - 1}.", where)
+    return int(text)
 
 
 def _mention(start: int, end: int, columns: list[str], where: str) -> Span:
@@ -68,7 +73,7 @@ def _score(text: str, where: str) -> float | None:
     except ValueError:
         score = float("nan")
     if score != score or score in (float("inf"), float("-inf")):
-        raise InputError(f"the score '{printable(text)}' is not a finite number.", where)
+        raise InputError("the score is not a finite number.", where)
     return score
 
 
@@ -78,9 +83,20 @@ def _type(text: str, where: str) -> tuple[str, dict[str, Attr]]:
         return text, {}
     try:
         fields = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         raise InputError("the type begins like a JSON object, but is none.", where) from None
     if not all(isinstance(value, Attr) for value in fields.values()):
         raise InputError("the fields of a type must be strings, numbers, true, false or null.", where)
-    label = fields.pop("type", "")
-    return str(label), fields
+    label = fields.pop("type", None)
+    if not (label is None or isinstance(label, str)) or not _encodable(text):
+        raise InputError("the type's field 'type' must be a string, and all strings must be Unicode text.", where)
+    return label or "", fields
+
+
+def _encodable(text: str) -> bool:
+    """Whether JSON text has no escape of half a surrogate pair."""
+    try:
+        msgspec.json.decode(text.encode())
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return False
+    return True

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from spanscore.errors import InputError
+from spanscore.corpus import MAX_OFFSET
+from spanscore.errors import InputError, unknown
 from spanscore.readers.jsonlist import corpus_of, records
 from spanscore.records import Attr, Document, Span, explain
 
@@ -43,11 +44,18 @@ def read(source: Source) -> Iterator[Corpus]:
     places: list[str] = []
     for record, where in records(source, dict[str, Any]):
         name = _name(record, where)
+        if name in documents and "annotationSource" not in record:
+            raise InputError("only one object may be without annotationSource, which names the note.", where)
         if name not in documents:
             documents[name] = Document(id=name, spans=[])
             places.append(where)
+        for kind in record:
+            if kind.startswith("text") and kind.endswith("Annotations") and kind not in KINDS:
+                raise InputError(unknown("kind of annotation", kind, KINDS), where)
         for kind, (label, more) in KINDS.items():
-            listed = record.get(kind) or []
+            listed = record.get(kind)
+            if listed is None:
+                continue
             if not isinstance(listed, list):
                 raise InputError("expected a list of annotations.", f"{where}.{kind}")
             for i, one in enumerate(listed):
@@ -72,8 +80,9 @@ def _span(one: Any, label: str, more: str | None, where: str) -> Span:
         found = msgspec.convert(one, Annotation)
     except msgspec.ValidationError as error:
         raise InputError(explain(error), where) from None
-    if found.length < 0:
-        raise InputError(f"the length {found.length} is negative.", f"{where}.length")
+    for name, value in (("start", found.start), ("length", found.length)):
+        if not 0 <= value <= MAX_OFFSET // 2:
+            raise InputError(f"the {name} is negative or too large.", f"{where}.{name}")
     if found.confidence is not None and not 0 <= found.confidence <= 100:
         raise InputError(f"the confidence {found.confidence:g} is not from 0 to 100.", f"{where}.confidence")
     attrs: dict[str, Attr] = {} if found.text is None else {"text": found.text}

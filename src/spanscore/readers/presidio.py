@@ -43,9 +43,11 @@ def read(source: Source) -> Iterator[Corpus]:
     """One corpus; a document's id is its `sample_id`, or its position in the list."""
     documents, places = [], []
     for number, (sample, where) in enumerate(records(source, Sample)):
-        tokens = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
+        placed = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
+        text = sample.full_text
+        tokens = None if placed is None else [(a, b) for a, b in placed if text[a:b].strip()]
         if sample.spans is None and sample.tags is not None:
-            spans = _from_tags(sample.tags, tokens, where)
+            spans = _from_tags(sample.tags, placed, where)
         else:
             spans = [
                 _span(entity, sample.full_text, f"{where}.spans[{i}]") for i, entity in enumerate(sample.spans or ())
@@ -62,7 +64,12 @@ def read(source: Source) -> Iterator[Corpus]:
 def _span(entity: Entity, text: str, where: str) -> Span:
     """The span, whose offsets must be where its value is."""
     start, end, value = entity.start_position, entity.end_position, entity.entity_value
-    if value is not None and 0 <= start <= end <= len(text) and text[start:end] != value:
+    if not 0 <= start <= end <= len(text):
+        what = f"[{start}, {end}) is not inside the text, which has {len(text)} characters, or is reversed"
+        raise InputError(f"{what}; it is past the text or before it.", f"{where}: start_position, end_position")
+    if not entity.entity_type:
+        raise InputError("the type is empty; every entity needs one.", f"{where}.entity_type")
+    if value is not None and text[start:end] != value:
         found = _other_convention(text, value, start, end)
         raise InputError(f"text[{start}:{end}] is not the entity's value; {found}.", where)
     return Span(start, end, entity.entity_type)
@@ -90,8 +97,7 @@ def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, in
         if start < 0:
             raise InputError("the token is not in the text after the one before it.", f"{where}.tokens[{number}]")
         at = start + len(word)
-        if word.strip():
-            places.append((start, at))
+        places.append((start, at))
     return places
 
 
@@ -99,5 +105,8 @@ def _from_tags(tags: list[str], tokens: list[tuple[int, int]] | None, where: str
     if tokens is None or len(tokens) != len(tags):
         raise InputError("tags need as many tokens as there are tags.", f"{where}.tags")
     scheme: Scheme = tell_scheme([tags])
-    runs, _ = decode_tags(tags, scheme)
+    try:
+        runs, _ = decode_tags(tags, scheme)
+    except ValueError:
+        raise InputError(f"one of these is not a tag in {scheme}.", f"{where}.tags") from None
     return [Span(tokens[first][0], tokens[last - 1][1], label) for first, last, label in runs]

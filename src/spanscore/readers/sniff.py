@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from spanscore.errors import InputError
 
+HINT = "name one with --format, --gold-format or --pred-format"
 KEY = re.compile(rb'"([^"\\]*)"\s*:')
 TAG = re.compile(rb"O|[BILUES]-\S+")
+JSON_LIST = re.compile(rb"\[\s*[\[{\"\]\d]")
 NUMBER = re.compile(rb"\d+")
 
 
@@ -20,7 +24,9 @@ def sniff(head: bytes, name: str) -> tuple[str, str]:
     start = head.lstrip()
     keys = {key.decode("utf-8", "replace") for key in KEY.findall(start[:65536])}
     line = start.split(b"\n", 1)[0]
-    if start[:1] in (b"{", b"["):
+    if start[:1] == b"{" and {"id", "spans"} <= _top_keys(line):
+        return "spanscore", 'the first line is a JSON object with "spans"'
+    if start[:1] == b"{" or JSON_LIST.match(start):
         if any(key.startswith("text") and key.endswith("Annotations") for key in keys):
             return "nlpsandbox", 'it is JSON with "text...Annotations"'
         if "full_text" in keys:
@@ -30,7 +36,8 @@ def sniff(head: bytes, name: str) -> tuple[str, str]:
         if start[:1] == b"{":
             return "spanscore", "the first line is a JSON object"
         raise InputError(
-            "this JSON is of no format that is known here; name one with --gold-format or --pred-format.", name
+            "this JSON is of no format that is known here; name one with --format, --gold-format or --pred-format.",
+            name,
         )
     columns = line.rstrip(b"\r").split(b"\t")
     if len(columns) >= 3 and NUMBER.fullmatch(columns[1]) and NUMBER.fullmatch(columns[2]):
@@ -40,7 +47,14 @@ def sniff(head: bytes, name: str) -> tuple[str, str]:
     rows = [row.split() for row in start.split(b"\n", 200)[:200] if row.strip()]
     if all(len(row) >= 2 for row in rows[:-1]) and any(TAG.fullmatch(row[-1]) for row in rows):
         return "conll", "lines are words and tags in columns"
-    raise InputError("the format cannot be told; name one with --gold-format or --pred-format.", name)
+    raise InputError(f"the format cannot be told; {HINT}.", name)
+
+
+def _top_keys(line: bytes) -> set[str]:
+    try:
+        return set(msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return set()
 
 
 def _is_text(data: bytes) -> bool:

@@ -56,7 +56,7 @@ class Source:
     """An input by name. Its first block is read ahead, so that its format can be told before it is parsed."""
 
     def __init__(self, path: str | Path) -> None:
-        self.name = "<stdin>" if str(path) == "-" else str(path) or "''"
+        self.name = "<stdin>" if str(path) == "-" else printable(str(path), limit=4096) or "''"
         self.notes: list[str] = []
         self._files = ExitStack()
         try:
@@ -100,10 +100,12 @@ class Source:
         except OSError as error:
             raise InputError(f"it cannot be opened or read ({error.strerror}).", self.name) from None
         except ValueError:
-            raise InputError("this is not the name of a file.", printable(self.name)) from None
+            raise InputError("this is not the name of a file.", self.name) from None
         return self._files.enter_context(cast("IO[bytes]", gzip.open(opened))) if packed else opened
 
     def _stdin(self) -> BufferedReader:
+        if sys.stdin is None:
+            raise InputError("standard input is closed.", self.name)
         return cast("BufferedReader", sys.stdin.buffer)
 
     def _read(self, size: int) -> bytes:
@@ -139,7 +141,12 @@ class Source:
         """Numbered lines as text, without their ends (LF or CRLF)."""
         for block in self.blocks():
             for number, line in enumerate(block.data.removesuffix(b"\n").split(b"\n"), block.first):
-                yield number, self.decode(line.removesuffix(b"\r"), number)
+                text = self.decode(line.removesuffix(b"\r"), number)
+                if "\r" in text:
+                    raise InputError(
+                        "a carriage return inside a line; end lines with LF or CRLF.", f"{self.name}:{number}"
+                    )
+                yield number, text
 
     def decode(self, data: bytes, line: int) -> str:
         """The text of these bytes, which must be UTF-8."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Words = NDArray[np.uint64]
 
+MAX_LABELS = 512
 MAX_LABEL_WORDS = 4
 ID_WORDS = 8
 SCORE_WORDS = 3
@@ -380,19 +381,26 @@ def _text_width(rows: Words, after: int) -> tuple[Longs, list[Words]] | None:
     return None if open_.any() else (width, words)
 
 
+def _spelling(label: str, code: int) -> bytes:
+    """How a label is spelt in JSON; for one that JSON may or must escape, what no label is spelt like."""
+    data = label.encode("utf-8", "surrogatepass")
+    plain = bool(data) and not any(byte < ord(" ") or byte in b'"\\' for byte in data)
+    return data if plain else b'"%d' % code
+
+
 class _KnownLabels:
     """Labels by their bytes: a perfect hash finds the only one it can be, a comparison makes sure that it is."""
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.labels = labels
-        spelt = [label.encode("utf-8", "surrogatepass") for label in labels]
+        spelt = [_spelling(label, code) for code, label in enumerate(labels)]
         longest = max(map(len, spelt), default=0)
         self.words = longest // 8 + 1
         self._spelt = np.zeros((self.words, len(labels) + 1), np.uint64)
         for code, data in enumerate(spelt):
             self._spelt[:, code] = np.frombuffer(data.ljust(8 * self.words, b"\0"), "<u8")
         self._bits = min(2 * len(labels).bit_length() + 2, 18)
-        self.usable = 0 < longest < 8 * MAX_LABEL_WORDS and b"\0" not in b"".join(spelt) and self._place()
+        self.usable = 0 < longest < 8 * MAX_LABEL_WORDS and len(labels) <= MAX_LABELS and self._place()
 
     def _place(self) -> bool:
         multipliers = np.random.default_rng(0).integers(1 << 62, size=(256, MAX_LABEL_WORDS), dtype=np.uint64)

@@ -41,7 +41,9 @@ def tell_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
     """
     kept = [list(tags) for tags in sentences]
     parts = {tag.partition("-")[0] if "-" in tag else "" for tags in kept for tag in tags if tag not in ("O", "")}
-    if "" in parts or not parts & set("BSEUL"):
+    prefixed = sum(tag[1:2] == "-" and tag[0] in "BILUES" for tags in kept for tag in tags)
+    others = sum(tag not in ("O", "") for tags in kept for tag in tags) - prefixed
+    if others > prefixed or not parts & set("BSEUL"):
         return "IO"
     if parts & set("LU"):
         return "BILUO"

@@ -96,21 +96,41 @@ def save(result: Result, folder: str | Path, *, text: bool = True) -> None:
 
 @contextmanager
 def whole(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when all of it is written."""
-    target = Path(path)
+    """A file that appears under its name only when all of it is written; a pipe or device is written to as it is."""
+    target = Path(os.path.realpath(path))
     try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
+                yield file
+            return
         with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
             try:
                 yield file
+                file.close()
+                umask = os.umask(0)
+                os.umask(umask)
+                Path(file.name).chmod(0o666 & ~umask)
+                Path(file.name).replace(target)
             except BaseException:
-                Path(file.name).unlink()
+                Path(file.name).unlink(missing_ok=True)
                 raise
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(file.name).chmod(0o666 & ~umask)
-        Path(file.name).replace(target)
     except OSError as error:
         raise InputError(f"it cannot be written ({error.strerror}).", str(path)) from None
+
+
+def check_outputs(file: str | None, folder: str | None) -> None:
+    """Refuse what cannot be written before any work is done."""
+    if (
+        file is not None
+        and file != "-"
+        and (not file or Path(file).is_dir() or not Path(file).absolute().parent.is_dir())
+    ):
+        raise InputError("it cannot be written: it is a folder, or is in a folder that does not exist.", file or "''")
+    if folder is not None:
+        there = next(path for path in (Path(folder).absolute(), *Path(folder).absolute().parents) if path.exists())
+        inside = [Path(folder) / name for name in ("results.json", "errors.jsonl")]
+        if not folder or not there.is_dir() or any(path.is_dir() for path in inside):
+            raise InputError("it cannot be written: this is not a folder, or cannot become one.", folder or "''")
 
 
 def _span(place: Place) -> dict[str, Any]:
