@@ -24,11 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanscore.readers.source import MARGIN, Block
+from spanscore.readers.words import ONE, Page, Words, begins, leading_number, text_width
 
 if TYPE_CHECKING:
-    from spanscore.corpus import Bools, Floats, Ints, LabelTable, Longs
-
-Words = NDArray[np.uint64]
+    from spanscore.corpus import Floats, Ints, LabelTable, Longs
 
 MAX_LABELS = 512
 MAX_LABEL_WORDS = 4
@@ -100,7 +99,7 @@ class LineLayout:
             and page.has(start, self.before_id)
         )
         id_begin = start + len(self.before_id)
-        found = _text_width(page.rows(id_begin, ID_WORDS), ord('"')) if fits else None
+        found = text_width(page.rows(id_begin, ID_WORDS), ord('"')) if fits else None
         if found is None:
             return None
         id_end = id_begin + found[0]
@@ -222,8 +221,8 @@ class SpanScanner:
         if not len(first):
             return None
         word = page.words(at)
-        inner = _begins(word, layout.tail + layout.between)
-        last = _begins(word, layout.tail + b"]")
+        inner = begins(word, layout.tail + layout.between)
+        last = begins(word, layout.tail + b"]")
         after = at + len(layout.tail)
         opening = np.concatenate([[True], last[:-1]])
         fits = (
@@ -239,114 +238,25 @@ class SpanScanner:
         return Scan(page, arrays, **found)
 
 
-class Page:
-    """Some bytes that can be looked at eight and more at a time, at many places at once."""
-
-    def __init__(self, block: Block) -> None:
-        self.buffer, self.end = block.buffer, MARGIN + block.size
-        self.bytes = np.frombuffer(self.buffer, np.uint8)
-
-    def find(self, byte: int) -> Longs:
-        """The places of this byte; of several in the same eight bytes, the first."""
-        bits = np.packbits(self.bytes == byte, bitorder="little")
-        place = np.flatnonzero(bits != 0)
-        return 8 * place + _LOWEST_BIT[bits[place]]
-
-    def rows(self, at: Longs, words: int) -> Words:
-        """So many words from each of these places on, a row a place."""
-        size = 8 * words
-        everywhere = np.ndarray((len(self.buffer) - size + 1,), f"V{size}", self.buffer, strides=(1,))
-        return everywhere[at].view("<u8").reshape(len(at), words)
-
-    def words(self, at: Longs) -> Words:
-        """The word at each of these places."""
-        return self.rows(at, 1)[:, 0]
-
-    def has(self, at: Longs, literal: bytes) -> bool:
-        """Whether the literal stands at each of these places."""
-        return bool(self.read(at, literal, 0)[0].all())
-
-    def texts(self, begin: Longs, end: Longs) -> list[str] | None:
-        """The texts between these places, if there is nothing in them that JSON would escape: not even a quote."""
-        pieces = list(map(self.buffer.__getitem__, map(slice, begin.tolist(), end.tolist())))
-        whole = b"\n".join(pieces)
-        codes = np.frombuffer(whole, np.uint8)
-        odd = np.count_nonzero(codes < ord(" ")) >= len(pieces) or b"\\" in whole or b'"' in whole
-        return None if odd else whole.decode("utf-8").split("\n")
-
-    def read(self, at: Longs, literal: bytes, words: int) -> tuple[Bools, Words]:
-        """Whether the literal stands at each of these places, and so many words of what follows it."""
-        blank = -len(literal) % 8
-        ahead = (blank + len(literal)) // 8
-        rows = self.rows(at - blank, ahead + words)
-        spelt = bytes(blank) + literal
-        fits = (rows[:, 0] >> np.uint64(8 * blank)) == np.uint64(int.from_bytes(spelt[blank:8], "little"))
-        for word in range(1, ahead):
-            fits &= rows[:, word] == np.uint64(int.from_bytes(spelt[8 * word : 8 * word + 8], "little"))
-        return fits, rows[:, ahead:]
-
-
-_LOWEST_BIT = np.array([(i & -i).bit_length() - 1 for i in range(256)], np.int64)
-
-
-def _repeat(byte: int) -> np.uint64:
-    return np.uint64(byte * 0x0101010101010101)
-
-
-_HIGH = _repeat(0x80)
-_LOW = _repeat(0x01)
-_ONE = np.uint64(1)
-
-
-def _begins(words: Words, literal: bytes) -> Bools:
-    """Whether each word begins with these bytes."""
-    begins: Bools = words << np.uint64(64 - 8 * len(literal)) == np.uint64(
-        int.from_bytes(literal.rjust(8, b"\0"), "little")
-    )
-    return begins
-
-
-def _first(marks: Words) -> tuple[Words, Words]:
-    """Of marks in bytes' high bits: how many bytes are before the first marked one (8 if none), and a mask of them."""
-    below = ((marks & (~marks + _ONE)) >> np.uint64(7)) - _ONE
-    return np.bitwise_count(below).astype(np.uint64) >> np.uint64(3), below
-
-
-def _equal_bytes(words: Words, byte: int) -> Words:
-    """Marks of the bytes equal to this one; only the first mark of a word is to be relied on."""
-    x = words ^ _repeat(byte)
-    return (x - _LOW) & ~x & _HIGH
-
-
-def _digits(words: Words) -> tuple[Words, Words]:
-    """The number that each word's leading digits spell, and how many they are."""
-    x = words ^ _repeat(ord("0"))
-    width, _ = _first(((x + _repeat(0x76)) | x) & _HIGH)
-    x = x << (np.uint64(64) - (width << np.uint64(3)) & np.uint64(63))
-    x = (x * np.uint64(2561)) >> np.uint64(8) & np.uint64(0x00FF00FF00FF00FF)
-    x = (x * np.uint64(6553601)) >> np.uint64(16) & np.uint64(0x0000FFFF0000FFFF)
-    return (x * np.uint64(42949672960001)) >> np.uint64(32), width
-
-
 def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
     """Numbers of one to seven digits, without leading zeros as JSON will have it."""
-    value, width = _digits(words)
+    value, width = leading_number(words)
     zero_first = (words & np.uint64(0xFF)) == ord("0")
-    if (width - _ONE >= 7).any() or (zero_first & (width > _ONE)).any():
+    if (width - ONE >= 7).any() or (zero_first & (width > ONE)).any():
         return None
     return value.astype(np.int32), width.astype(np.int64)
 
 
 def _read_scores(rows: Words, after: int, page: Page, at: Longs) -> tuple[Floats, Longs] | None:
     """Numbers such as 0.85 with up to 15 digits exactly, by one correctly rounded division; others one by one."""
-    found = _text_width(rows, after)
+    found = text_width(rows, after)
     if found is None:
         return None
     width, _ = found
     places = np.maximum(width - 2, 0)
-    fraction, digits = _digits(rows[:, 0] >> np.uint64(16) | rows[:, 1] << np.uint64(48))
+    fraction, digits = leading_number(rows[:, 0] >> np.uint64(16) | rows[:, 1] << np.uint64(48))
     if (long_ := places > 8).any():
-        low, low_digits = _digits(rows[:, 1] >> np.uint64(16) | rows[:, 2] << np.uint64(48))
+        low, low_digits = leading_number(rows[:, 1] >> np.uint64(16) | rows[:, 2] << np.uint64(48))
         fraction = np.where(long_, fraction * _TENS[low_digits] + low, fraction)
         digits = np.where(long_ & (digits == 8), digits + low_digits, digits)
     whole = (rows[:, 0] & np.uint64(0xFF)) - np.uint64(ord("0"))
@@ -364,21 +274,6 @@ def _read_scores(rows: Words, after: int, page: Page, at: Longs) -> tuple[Floats
 
 _POWERS = np.array([10.0**i for i in range(17)])
 _TENS = np.array([10**i for i in range(9)], np.uint64)
-
-
-def _text_width(rows: Words, after: int) -> tuple[Longs, list[Words]] | None:
-    """How many bytes stand before the byte `after`, and the words with nothing but these; None where it is not near."""
-    step, below = _first(_equal_bytes(rows[:, 0], after))
-    width, words = step.astype(np.int64), [rows[:, 0] & below]
-    open_ = step == 8
-    for word in range(1, rows.shape[1]):
-        if not open_.any():
-            return width, words
-        step, below = _first(_equal_bytes(rows[:, word], after))
-        words.append(np.where(open_, rows[:, word] & below, 0))
-        width += np.where(open_, step.astype(np.int64), 0)
-        open_ &= step == 8
-    return None if open_.any() else (width, words)
 
 
 def _spelling(label: str, code: int) -> bytes:
@@ -404,7 +299,7 @@ class _KnownLabels:
 
     def _place(self) -> bool:
         multipliers = np.random.default_rng(0).integers(1 << 62, size=(256, MAX_LABEL_WORDS), dtype=np.uint64)
-        for chosen in multipliers | _ONE:
+        for chosen in multipliers | ONE:
             slots = self._slot(list(self._spelt[:, :-1]), chosen)
             if len(np.unique(slots)) == len(self.labels):
                 self._chosen = chosen
@@ -423,7 +318,7 @@ class _KnownLabels:
 
     def read(self, rows: Words) -> tuple[Ints, Longs] | None:
         """The codes of the labels that these rows begin with, up to a quotation mark, and their lengths in bytes."""
-        found = _text_width(rows, ord('"'))
+        found = text_width(rows, ord('"'))
         if found is None:
             return None
         width, words = found
