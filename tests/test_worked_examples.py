@@ -171,3 +171,19 @@ def test_results_by_any_spelling_of_a_measure() -> None:
     assert result["iou(threshold=0.50)"] is result["iou"]
     with pytest.raises(ss.UsageError, match=r"spanscore\.read"):
         ss.score("gold.jsonl", gold)  # type: ignore[arg-type]
+
+
+def test_sixway_has_one_of_each() -> None:
+    gold: Spans = [("PERSON", 0, 10), ("CITY", 20, 30), ("DATE", 40, 50), ("ZIP", 60, 65), ("ORG", 70, 80)]
+    pred: Spans = [("PERSON", 0, 10), ("CITY", 20, 26), ("TIME", 40, 50), ("ZIP", 62, 72), ("URL", 90, 95)]
+    for name, expected in (("strict", 0.2), ("flexible", 0.4), ("partial", 0.5)):
+        found = scores(gold, pred, f"sixway.{name}")
+        ones = dict.fromkeys(("strict", "exact", "partial", "incorrect", "spurious", "miss"), 1)
+        assert found.counts == {**ones, "possible": 5, "actual": 5}
+        assert (found.precision, found.recall) == (expected, expected)
+
+
+def test_a_ratio_equal_to_the_threshold_is_exact_or_partial() -> None:
+    assert scores([("A", 0, 10)], [("A", 0, 5)], "sixway.strict").counts["exact"] == 1
+    assert scores([("A", 0, 10)], [("B", 0, 5)], "sixway.strict").counts["partial"] == 1
+    assert scores([("A", 0, 10)], [("A", 0, 4)], "sixway.strict").counts["incorrect"] == 1

@@ -20,13 +20,16 @@ BUILT_IN = {
     "exact": "spanscore.measures.exact:Exact",
     "iou": "spanscore.measures.iou:IoU",
     "iou.pii": "spanscore.measures.iou:IoUPii",
+    "sixway.flexible": "spanscore.measures.sixway:SixWayFlexible",
+    "sixway.partial": "spanscore.measures.sixway:SixWayPartial",
+    "sixway.strict": "spanscore.measures.sixway:SixWayStrict",
 }
 
 
 def names() -> list[str]:
     """The names of all measures.
 
-    >>> names()
+    >>> names()[:5]
     ['char', 'char.pii', 'exact', 'iou', 'iou.pii']
     """
     return sorted({*BUILT_IN, *_added()})

@@ -114,12 +114,41 @@ def _iou(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: An
             counts[other[2]]["tp_predicted"] += 1
 
 
+def _sixway(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: Any) -> None:
+    taken: set[Span] = set()
+    for one in pred:
+        near = [other for other in gold if _overlap(one[:2], other[:2])]
+        if not near:
+            counts[one[2]]["spurious"] += 1
+            continue
+        best = min(near, key=lambda other: (-_ratio(one, other), other[2] != one[2], other))
+        ratio, same = _ratio(one, best), best[2] == one[2]
+        taken.add(best)
+        if same and ratio == 1:
+            label = "strict"
+        elif ratio < measure.threshold:
+            label = "incorrect"
+        else:
+            label = "exact" if same else "partial"
+        counts[best[2]][label] += 1
+    for other in gold - taken:
+        counts[other[2]]["miss"] += 1
+
+
+def _ratio(a: Span, b: Span) -> float:
+    longer = max(a[1] - a[0], b[1] - b[0])
+    return (min(a[1], b[1]) - max(a[0], b[0])) / longer if longer else 1.0
+
+
 _FAMILIES: dict[str, Callable[..., None]] = {
     "char": _char,
     "char.pii": _char,
     "exact": _exact,
     "iou": _iou,
     "iou.pii": _iou,
+    "sixway.flexible": _sixway,
+    "sixway.partial": _sixway,
+    "sixway.strict": _sixway,
 }
 
 

@@ -1,0 +1,130 @@
+"""sixway: every prediction strict, exact, partial, incorrect or spurious, and every gold span that none took a miss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from spanscore.measures.measure import Judgement, Measure, parameter
+from spanscore.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spanscore.align import Pairing
+    from spanscore.corpus import Floats, Longs
+
+STRICT, EXACT, PARTIAL, INCORRECT, SPURIOUS = range(5)
+LABELS = ("strict", "exact", "partial", "incorrect", "spurious")
+
+
+@dataclass(frozen=True, repr=False)
+class SixWayStrict(Measure):
+    """Predictions with the boundaries and the type of a gold span.
+
+    Each prediction takes its best gold span by the ratio of shared characters to the length of the longer of the two
+    (of equals: same type, then start, end and type) and is strict (same type and boundaries), exact (same type, ratio
+    in [threshold, 1)), partial (other type, ratio in [threshold, 1]), incorrect (ratio below) or spurious (none). A
+    gold span that no prediction took is a miss. possible = strict + exact + partial + incorrect + miss, actual =
+    strict + exact + partial + incorrect + spurious; P = strict / actual, R = strict / possible.
+
+    >>> import spanscore as ss
+    >>> gold = ss.Corpus.from_arrays(["d"], [0] * 5, [0, 20, 40, 60, 70], [10, 30, 50, 65, 80],
+    ...                              ["PERSON", "CITY", "DATE", "ZIP", "ORG"])
+    >>> pred = ss.Corpus.from_arrays(["d"], [0] * 5, [0, 20, 40, 62, 90], [10, 26, 50, 72, 95],
+    ...                              ["PERSON", "CITY", "TIME", "ZIP", "URL"])
+    >>> result = ss.score(gold, pred, ["sixway.strict", "sixway.flexible", "sixway.partial"])
+    >>> result["sixway.strict"].precision, result["sixway.flexible"].recall, result["sixway.partial"].f
+    (0.2, 0.4, 0.5)
+    """
+
+    name: ClassVar[str] = "sixway.strict"
+    credit: ClassVar[tuple[float, float, float]] = (1.0, 0.0, 0.0)
+    """What a strict, an exact and a partial one count."""
+    threshold: float = parameter(0.5, "the least ratio that is exact or partial", low=0.0, high=1.0)
+
+    def tally(self, pairing: Pairing) -> Tally:
+        """Count predictions by their label, under the type of the gold span that they took."""
+        gold, pred = pairing.gold, pairing.pred
+        taken, _, kind = self._take(pairing)
+        label = np.where(taken >= 0, gold.label[taken] if len(gold.label) else 0, pred.label)
+        events: dict[str, tuple[Any, ...]] = {
+            name: (pred.doc[kind == code], label[kind == code]) for code, name in enumerate(LABELS)
+        }
+        missed = np.ones(len(gold.start), np.bool_)
+        missed[taken[taken >= 0]] = False
+        events["miss"] = (gold.doc[missed], gold.label[missed])
+        return Tally.count(pairing, events)
+
+    def ratios(self, counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+        """The credit over all that was predicted, and over all that was possible."""
+        credit = sum(part * counts[name] for part, name in zip(self.credit, LABELS, strict=False))
+        took = sum(counts[name] for name in LABELS[:SPURIOUS])
+        return credit, took + counts["spurious"], credit, took + counts["miss"]
+
+    def shown(self, counts: Mapping[str, Any]) -> dict[str, Any]:
+        """The six counts, and what they add up to."""
+        _, actual, _, possible = self.ratios(counts)
+        return {**{name: counts[name] for name in (*LABELS, "miss")}, "possible": possible, "actual": actual}
+
+    def judge(self, pairing: Pairing) -> Judgement:
+        """A prediction is right if it gets full credit; a gold span is taken for what takes it best."""
+        gold, pred = pairing.gold, pairing.pred
+        taken, ratio, kind = self._take(pairing)
+        right = (kind == STRICT) | ((kind == EXACT) & (self.credit[EXACT] == 1))
+        counts = right | (kind == PARTIAL)
+        rows = np.flatnonzero(counts)
+        rows = rows[np.lexsort((rows, kind[rows], taken[rows]))]
+        rows = rows[np.concatenate([[True], taken[rows][1:] != taken[rows][:-1]])[: len(rows)]]
+        cell, partner = np.full(len(gold.start), -1, np.int32), np.full(len(gold.start), -1)
+        cell[taken[rows]], partner[taken[rows]] = pred.label[rows], rows
+        best = np.zeros(len(gold.start))
+        np.maximum.at(best, taken[taken >= 0], ratio[taken >= 0])
+        in_cell = np.zeros(len(pred.start), np.bool_)
+        in_cell[rows] = True
+        wrongly = np.where(in_cell & ~right, taken, -1)
+        return Judgement(pairing, cell, partner, best, right, wrongly, loose=pred.label[~in_cell])
+
+    def _take(self, pairing: Pairing) -> tuple[Longs, Floats, Longs]:
+        """For each prediction: the gold row that it takes (-1: none), their ratio, and its label."""
+        gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
+        longer = np.maximum((gold.end - gold.start)[both.gold], (pred.end - pred.start)[both.pred])
+        ratio = np.where(longer == 0, 1.0, both.shared / np.maximum(longer, 1))
+        same = gold.label[both.gold] == pred.label[both.pred]
+        pairs = np.arange(len(both))
+        if len(both) and (np.bincount(both.pred) > 1).any():
+            pairs = np.lexsort((both.gold, ~same, -ratio, both.pred))
+            pairs = pairs[np.concatenate([[True], both.pred[pairs][1:] != both.pred[pairs][:-1]])]
+        near = ratio[pairs] >= self.threshold
+        kind = np.where(same[pairs], np.where(ratio[pairs] == 1, STRICT, EXACT), PARTIAL)
+        kind = np.where(near | (kind == STRICT), kind, INCORRECT)
+        rows = both.pred[pairs]
+        taken, ratios, kinds = (
+            np.full(len(pred.start), -1),
+            np.zeros(len(pred.start)),
+            np.full(len(pred.start), SPURIOUS),
+        )
+        taken[rows], ratios[rows], kinds[rows] = both.gold[pairs], ratio[pairs], kind
+        return taken, ratios, kinds
+
+
+class SixWayFlexible(SixWayStrict):
+    """Predictions with the type of a gold span and boundaries near enough.
+
+    As `sixway.strict`, but exact ones count too: P = (strict + exact) / actual, R = (strict + exact) / possible.
+    """
+
+    name: ClassVar[str] = "sixway.flexible"
+    credit: ClassVar[tuple[float, float, float]] = (1.0, 1.0, 0.0)
+
+
+class SixWayPartial(SixWayStrict):
+    """The same, and predictions of another type near enough count half.
+
+    As `sixway.strict`, but P = (strict + exact + partial / 2) / actual, R = (strict + exact + partial / 2) / possible.
+    """
+
+    name: ClassVar[str] = "sixway.partial"
+    credit: ClassVar[tuple[float, float, float]] = (1.0, 1.0, 0.5)
