@@ -44,6 +44,7 @@ VARIANTS = [
     "iou.pii(threshold=0.5, unit=token, skip=english, count=spans)",
     "iou.pii(threshold=0.5, view=tokens, skip=english)",
     "sixway.strict(threshold=0)",
+    "token(tokenizer=whitespace)",
     "sixway.flexible(threshold=0.8)",
     "sixway.partial(threshold=1)",
 ]
@@ -140,7 +141,9 @@ def test_gold_against_itself_is_perfect(one: Measure, gold: Corpus, pred: Corpus
 def test_new_names_for_labels_change_no_count(one: Measure, gold: Corpus, pred: Corpus) -> None:
     in_order = {"A": "a", "B": "b", "C": "c", "D": "d"}
     in_disorder = {"A": "z", "B": "Ünïcode 😀", "C": "c", "D": "d"}
-    by_name = "view=tokens" in repr(one) or one.name.startswith("sixway")  # equals are told apart by their name
+    by_name = "view=tokens" in repr(one) or one.name.startswith(
+        ("sixway", "token")
+    )  # equals are told apart by their name
     for new in [in_order] if by_name else [in_order, in_disorder]:
         sides = [replace(side, labels=tuple(new[label] for label in side.labels)) for side in (gold, pred)]
         renamed = {(doc, new.get(label, label)): row for (doc, label), row in table(tally(one, gold, pred)).items()}
@@ -164,7 +167,7 @@ def test_verdicts_and_confusion_agree_with_the_counts(one: Measure, gold: Corpus
         if error.verdict in ("too short", "too long", "shifted", "split", "merged"):
             assert error.counterpart is not None
             assert error.counterpart.label == error.span.label
-    if "tp" not in scores.counts or one.name.startswith("char"):
+    if "tp" not in scores.counts or one.name.startswith(("char", "token")):
         return
     found = sum(error.verdict == "correct" for error in verdicts if error.side == "gold")
     assert found == scores.counts["tp"] == sum(n for (a, b), n in confusion.items() if a == b)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spanscore.align.tokenizers import tokenizer
 from spanscore.corpus import Bools, Corpus, Ints, Longs, Tokens
 from spanscore.errors import InputError, printable
 from spanscore.overlap import overlaps
@@ -16,9 +16,6 @@ from spanscore.overlap import overlaps
 if TYPE_CHECKING:
     from spanscore.align.documents import Pairing
     from spanscore.align.skipwords import SkipWords
-
-WORDS = re.compile(r"\w+|[^\w\s]")
-"""The tokenizer `words`: runs of word characters, and every other visible character by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +72,9 @@ class TokenTable:
         return first, last, (first < last) & outside
 
 
-def token_table(pairing: Pairing, skip: SkipWords) -> TokenTable:
-    """The tokens of a pairing: the gold's own, else the system's, else words of the text."""
-    tokens = _tokens(pairing)
+def token_table(pairing: Pairing, skip: SkipWords, named: str = "input") -> TokenTable:
+    """The tokens of a pairing: those of a tokenizer, or of the `input`: the gold's, else the system's, else words."""
+    tokens = _tokens(pairing, named)
     counts = None
     if skip:
         texts = pairing.text
@@ -93,9 +90,11 @@ def token_table(pairing: Pairing, skip: SkipWords) -> TokenTable:
     return TokenTable.of(tokens, pairing, counts)
 
 
-def _tokens(pairing: Pairing) -> Tokens:
+def _tokens(pairing: Pairing, named: str) -> Tokens:
     total = len(pairing)
-    sources = [side.tokens for side in (pairing.gold, pairing.pred) if side.tokens is not None]
+    tokenize = tokenizer("words" if named == "input" else named)
+    given = (pairing.gold, pairing.pred) if named == "input" else ()
+    sources = [side.tokens for side in given if side.tokens is not None]
     has = [np.bincount(tokens.doc, minlength=total) > 0 for tokens in sources]
     pieces: list[tuple[Ints, Ints, Ints]] = []
     done = np.zeros(total, np.bool_)
@@ -110,8 +109,10 @@ def _tokens(pairing: Pairing) -> Tokens:
         if text is None:
             name = printable(pairing.gold.ids[doc])
             what = f'the document "{name}" has neither text nor tokens, which this measure needs'
+            if named != "input":
+                what = f'the document "{name}" has no text, which the tokenizer {named} needs'
             raise InputError(f'{what}; add "text" to the gold data.')
-        found += [(doc, *match.span()) for match in WORDS.finditer(text)]
+        found += [(doc, start, end) for start, end in tokenize(text)]
     words = np.array(found, np.int32).reshape(-1, 3)
     pieces.append((words[:, 0], words[:, 1], words[:, 2]))
     columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
@@ -119,22 +120,27 @@ def _tokens(pairing: Pairing) -> Tokens:
     return Tokens(*(column[order] for column in columns))
 
 
-def project(corpus: Corpus, table: TokenTable) -> Corpus:
-    """Spans as runs of tokens: a token takes the label of the span that covers its start, or that lies inside it.
+def token_owners(corpus: Corpus, tokens: Tokens) -> Longs:
+    """For each token the row of the span that covers its start, or that lies inside it; -1 if none does.
 
-    Where several do, the first by start, end and label. A run of neighbouring tokens with one label is a span.
+    Of several, the first by start, end and label.
     """
-    tokens = table.tokens
     as_spans = Corpus(
         ids=corpus.ids, doc=tokens.doc, start=tokens.start, end=tokens.end, label=tokens.doc, labels=corpus.labels
     )
     pairs = overlaps(as_spans, corpus)
-    token_start, token_end = tokens.start[pairs.gold], tokens.end[pairs.gold]
-    start, end = corpus.start[pairs.pred], corpus.end[pairs.pred]
-    takes = (start <= token_start) | (end <= token_end)
+    starts_before = corpus.start[pairs.pred] <= tokens.start[pairs.gold]
+    takes = starts_before | (corpus.end[pairs.pred] <= tokens.end[pairs.gold])
     owner = np.full(len(tokens.doc), len(corpus.start), np.int64)
     np.minimum.at(owner, pairs.gold[takes], pairs.pred[takes])
-    labelled = np.flatnonzero(owner < len(corpus.start))
+    return np.where(owner < len(corpus.start), owner, -1)
+
+
+def project(corpus: Corpus, table: TokenTable) -> Corpus:
+    """Spans as runs of neighbouring tokens with one label, each token having the label of its owner."""
+    tokens = table.tokens
+    owner = token_owners(corpus, tokens)
+    labelled = np.flatnonzero(owner >= 0)
     label, doc, rows = corpus.label[owner[labelled]], tokens.doc[labelled], owner[labelled]
     new = np.ones(len(labelled), np.bool_)
     new[1:] = (label[1:] != label[:-1]) | (doc[1:] != doc[:-1]) | (labelled[1:] != labelled[:-1] + 1)

@@ -15,6 +15,32 @@ if TYPE_CHECKING:
     from spanscore.align import Pairing
 
 
+def judge_by_coverage(pairing: Pairing) -> Judgement:
+    """A gold span is right if all its characters are predicted as its type, and a prediction the other way round.
+
+    A gold span that is not right is taken for another type if a prediction of that type covers all of it. Spans of one
+    side and type must not overlap.
+    """
+    gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
+    same = gold.label[both.gold] == pred.label[both.pred]
+    sizes = (gold.end - gold.start, pred.end - pred.start)
+    found, right = (
+        np.bincount(rows[same], both.shared[same], minlength=len(size)) == size
+        for rows, size in zip((both.gold, both.pred), sizes, strict=True)
+    )
+    cell, partner = np.where(found, gold.label, -1).astype(np.int32), np.full(len(gold.start), -1)
+    taken = np.full(len(pred.start), -1)
+    over = np.flatnonzero(~same & (both.shared == sizes[0][both.gold]) & ~found[both.gold])
+    over = over[np.lexsort((both.pred[over], pred.label[both.pred[over]], both.gold[over]))]
+    over = over[np.concatenate([[True], both.gold[over][1:] != both.gold[over][:-1]])[: len(over)]]
+    a, b = both.gold[over], both.pred[over]
+    cell[a], partner[a] = pred.label[b], b
+    taken[b] = a
+    taken[right] = -1
+    loose = pred.label[~right & (taken < 0)]
+    return Judgement(pairing, cell, partner, np.zeros(len(gold.start)), right, taken, loose)
+
+
 @dataclass(frozen=True, repr=False)
 class Char(Measure):
     """Characters of each type that are predicted to be of that type.
@@ -46,29 +72,8 @@ class Char(Measure):
         return Tally.count(pairing, events)
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A gold span is right if all its characters are predicted as its type, and a prediction the other way round.
-
-        A gold span that is not right is taken for another type if a prediction of that type covers all of it.
-        """
-        pairing = self._view(pairing)
-        gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
-        same = gold.label[both.gold] == pred.label[both.pred]
-        sizes = (gold.end - gold.start, pred.end - pred.start)
-        found, right = (
-            np.bincount(rows[same], both.shared[same], minlength=len(size)) == size
-            for rows, size in zip((both.gold, both.pred), sizes, strict=True)
-        )
-        cell, partner = np.where(found, gold.label, -1).astype(np.int32), np.full(len(gold.start), -1)
-        taken = np.full(len(pred.start), -1)
-        over = np.flatnonzero(~same & (both.shared == sizes[0][both.gold]) & ~found[both.gold])
-        over = over[np.lexsort((both.pred[over], pred.label[both.pred[over]], both.gold[over]))]
-        over = over[np.concatenate([[True], both.gold[over][1:] != both.gold[over][:-1]])[: len(over)]]
-        a, b = both.gold[over], both.pred[over]
-        cell[a], partner[a] = pred.label[b], b
-        taken[b] = a
-        taken[right] = -1
-        loose = pred.label[~right & (taken < 0)]
-        return Judgement(pairing, cell, partner, np.zeros(len(gold.start)), right, taken, loose)
+        """A span is right if all its characters are."""
+        return judge_by_coverage(self._view(pairing))
 
     def _view(self, pairing: Pairing) -> Pairing:
         return pairing.once("touching", lambda it: it.map_sides(merged))

@@ -52,8 +52,8 @@ class Parameter:
         if right and isinstance(value, float | int) and not isinstance(value, bool):
             right = self.low <= value <= self.high
         if right and self.choices:
-            file = "@file" in self.choices and str(value).startswith("@") and len(str(value)) > 1
-            right = value in self.choices or file
+            closed = value in self.choices and not set("@:") & set(value)
+            right = closed or any(_open_ended(str(value), choice) for choice in self.choices)
         if not right:
             raise UsageError(f"{self.name}={given} is not possible; {self.name} is {self.allowed()}.")
         return value
@@ -72,6 +72,12 @@ class Parameter:
         if isinstance(value, bool):
             return str(value).lower()
         return f"{value:.17g}" if isinstance(value, float) and float(f"{value:g}") != value else _short(value)
+
+
+def _open_ended(value: str, choice: str) -> bool:
+    """Whether a value is of the form of a choice such as `@file` or `spacy:LANG`."""
+    prefix = "@" if choice == "@file" else choice.partition(":")[0] + ":" if ":" in choice else None
+    return prefix is not None and value.startswith(prefix) and value not in (prefix, choice)
 
 
 def _short(value: Any) -> str:

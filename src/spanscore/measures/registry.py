@@ -23,6 +23,8 @@ BUILT_IN = {
     "sixway.flexible": "spanscore.measures.sixway:SixWayFlexible",
     "sixway.partial": "spanscore.measures.sixway:SixWayPartial",
     "sixway.strict": "spanscore.measures.sixway:SixWayStrict",
+    "token": "spanscore.measures.token:Token",
+    "token.pii": "spanscore.measures.token:TokenPii",
 }
 
 

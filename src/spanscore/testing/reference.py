@@ -140,6 +140,21 @@ def _ratio(a: Span, b: Span) -> float:
     return (min(a[1], b[1]) - max(a[0], b[0])) / longer if longer else 1.0
 
 
+def _token(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: Any) -> None:
+    if measure.name == "token.pii":
+        gold, pred = _one_label(gold, "PII"), _one_label(pred, "PII")
+    tokens = text.tokens
+    if measure.tokenizer == "whitespace":
+        tokens = [match.span() for match in re.finditer(r"\S+", text.text or "")]
+    for token in tokens:
+        mine, other = _label_of(token, gold), _label_of(token, pred)
+        if mine is not None:
+            counts[mine]["annotated"] += 1
+            counts[mine]["tp"] += mine == other
+        if other is not None:
+            counts[other]["predicted"] += 1
+
+
 _FAMILIES: dict[str, Callable[..., None]] = {
     "char": _char,
     "char.pii": _char,
@@ -149,6 +164,8 @@ _FAMILIES: dict[str, Callable[..., None]] = {
     "sixway.flexible": _sixway,
     "sixway.partial": _sixway,
     "sixway.strict": _sixway,
+    "token": _token,
+    "token.pii": _token,
 }
 
 
@@ -171,19 +188,23 @@ def _project(spans: set[Span], text: _Text) -> set[Span]:
     found: list[Span] = []
     before = None
     for start, end in text.tokens:
-        label = None
-        for span_start, span_end, name in sorted(spans):
-            covers = span_start <= start < span_end
-            inside = start <= span_start < span_end <= end
-            if covers or inside:
-                label = name
-                break
+        label = _label_of((start, end), spans)
         if label is not None and label == before:
             found[-1] = (found[-1][0], end, label)
         elif label is not None:
             found.append((start, end, label))
         before = label
     return set(found)
+
+
+def _label_of(token: Token, spans: set[Span]) -> str | None:
+    """The label of the first span that covers a token's start, or lies inside it."""
+    for start, end, label in sorted(spans):
+        covers = start <= token[0] < end
+        inside = token[0] <= start < end <= token[1]
+        if covers or inside:
+            return label
+    return None
 
 
 def _merge(spans: set[Span], text: _Text, skip: Any) -> set[Span]:

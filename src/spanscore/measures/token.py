@@ -1,0 +1,82 @@
+"""token: tokens, by type or simply as found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from spanscore.align.skipwords import skip_words
+from spanscore.align.spans import one_label
+from spanscore.align.tokenizers import NAMES
+from spanscore.align.tokens import TokenTable, project, token_owners, token_table
+from spanscore.measures.char import judge_by_coverage
+from spanscore.measures.measure import Judgement, Measure, parameter
+from spanscore.tally import Tally
+
+if TYPE_CHECKING:
+    from spanscore.align import Pairing
+
+
+@dataclass(frozen=True, repr=False)
+class Token(Measure):
+    """Tokens of each type that are predicted to be of that type.
+
+    A token takes the label of the span that covers its start, or that lies inside it (of several, the first by start,
+    end and label). tp = tokens with the same label in gold and prediction; P = tp / predicted, R = tp / annotated.
+
+    >>> import spanscore as ss
+    >>> gold = ss.Corpus.from_arrays(["d"], [0], [0], [7], ["PERSON"], text=["Ann Lee left"])
+    >>> pred = ss.Corpus.from_arrays(["d"], [0], [4], [12], ["PERSON"])
+    >>> ss.score(gold, pred, ["token"])["token"].counts
+    {'tp': 1, 'predicted': 2, 'annotated': 2, 'fp': 1, 'fn': 1}
+    """
+
+    name: ClassVar[str] = "token"
+    symmetric: ClassVar[bool] = True
+    tokenizer: str = parameter(
+        "input", "the tokens of the input (words where it has none), or of a tokenizer", choices=("input", *NAMES)
+    )
+
+    def tally(self, pairing: Pairing) -> Tally:
+        """Count tokens."""
+        table, pairing = self._table(pairing), self._labelled(pairing)
+        tokens = table.tokens
+        gold, pred = (
+            np.where((owner := token_owners(side, tokens)) >= 0, np.append(side.label, -1)[owner], -1)
+            for side in (pairing.gold, pairing.pred)
+        )
+        same = (gold == pred) & (gold >= 0)
+        events = {
+            "tp": (tokens.doc[same], gold[same]),
+            "predicted": (tokens.doc[pred >= 0], pred[pred >= 0]),
+            "annotated": (tokens.doc[gold >= 0], gold[gold >= 0]),
+        }
+        return Tally.count(pairing, events)
+
+    def judge(self, pairing: Pairing) -> Judgement:
+        """A span, seen as a run of tokens, is right if all its tokens are."""
+        table = self._table(pairing)
+        return judge_by_coverage(self._labelled(pairing).map_sides(lambda side: project(side, table)))
+
+    def _table(self, pairing: Pairing) -> TokenTable:
+        return pairing.once(
+            ("tokenizer", self.tokenizer), lambda it: token_table(it, skip_words("none"), self.tokenizer)
+        )
+
+    def _labelled(self, pairing: Pairing) -> Pairing:
+        return pairing
+
+
+class TokenPii(Token):
+    """Tokens that are predicted to be anything, of those that are anything.
+
+    As `token`, with every label called PII.
+    """
+
+    name: ClassVar[str] = "token.pii"
+    by_type: ClassVar[bool] = False
+
+    def _labelled(self, pairing: Pairing) -> Pairing:
+        return pairing.once("pii", lambda it: one_label(it, "PII"))
