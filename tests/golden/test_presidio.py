@@ -58,3 +58,18 @@ def _counts(counts: dict[str, int]) -> tuple[int, ...]:
 
 def _upstream(row: dict[str, int]) -> tuple[int, ...]:
     return row["TP"], row["num_predicted"], row["num_annotated"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_the_preset_gives_the_same_counts_defects_and_all(case: dict[str, Any], tmp_path: Path) -> None:
+    config = case["config"]
+    words = tmp_path / "skip.txt"
+    words.write_text("\n".join(config["skip_words"]))
+    unit = "char" if config["char_based"] else "token"
+    settings = f"(threshold={config['iou_threshold']}, unit={unit}, skip=@{words})"
+    sides = corpus(case, "annotation"), corpus(case, "prediction")
+    result = ss.score(*sides, [f"presidio{settings}", f"presidio.pii{settings}"], beta=2)
+    expected = case["upstream_0_3_2"]
+    found = {label: _counts(score.counts) for label, score in result["presidio"].by_type.items()}
+    assert found == {label: _upstream(row) for label, row in expected["per_type"].items()}
+    assert _counts(result["presidio.pii"].counts) == _upstream(expected["pii"])

@@ -25,10 +25,12 @@ class Groups:
     of: Longs
 
 
-def groups(pairing: Pairing) -> Groups:
+def groups(pairing: Pairing, *, off_by_one: bool = False) -> Groups:
     """Group the overlaps of a pairing: |gold ∩ union| / |gold ∪ union|, 1 where both are empty.
 
-    A group is nearly always a single prediction; only the others need their union worked out.
+    A group is nearly always a single prediction; only where several predictions are on a gold span are unions worked
+    out. With `off_by_one` it is done there as presidio-evaluator 0.3.2 does: the gold span and the first prediction
+    of a type end one later, further ones begin one earlier.
     """
     both, gold, pred = pairing.overlaps, pairing.gold, pairing.pred
     gold_length, pred_length = gold.end - gold.start, pred.end - pred.start
@@ -45,14 +47,10 @@ def groups(pairing: Pairing) -> Groups:
     first = np.ones(len(rows), np.bool_)
     first[1:] = (a[1:] != a[:-1]) | (label[rows][1:] != label[rows][:-1])
     number = np.cumsum(first) - 1
-    inside, outside = _union(
-        number,
-        first,
-        np.maximum(pred.start[b], gold.start[a]),
-        np.minimum(pred.end[b], gold.end[a]),
-        pred.start[b],
-        pred.end[b],
-    )
+    start, end, gold_end = pred.start[b], pred.end[b], gold.end[a]
+    if off_by_one:
+        start, end, gold_end = start - ~first, end + first, gold_end + 1
+    inside, outside = _union(number, first, np.maximum(start, gold.start[a]), np.minimum(end, gold_end), start, end)
 
     alone = np.flatnonzero(~crowded)
     of = np.empty(len(both), np.int64)
@@ -62,7 +60,10 @@ def groups(pairing: Pairing) -> Groups:
     shared = np.concatenate([shared[alone], inside])
     covered = np.concatenate([covered[alone], outside])
     leader_gold = both.gold[leaders]
-    return Groups(leader_gold, label[leaders], _iou(shared, gold_length[leader_gold] + covered - shared), of)
+    size = gold_length[leader_gold].astype(np.int64)
+    if off_by_one:
+        size[len(alone) :] += 1
+    return Groups(leader_gold, label[leaders], _iou(shared, size + covered - shared), of)
 
 
 def _union(number: Longs, first: Bools, low: Ints, high: Ints, start: Ints, end: Ints) -> tuple[Longs, Longs]:

@@ -21,48 +21,21 @@ if TYPE_CHECKING:
     from spanscore.corpus import Bools
 
 
-@dataclass(frozen=True, repr=False)
-class IoU(Measure):
-    """Gold spans found by predictions of their type that cover them well enough.
+class GroupedIoU(Measure):
+    """What measures have in common that group predictions by type around each gold span; they say how, as below."""
 
-    For each gold span, the predictions that overlap it are grouped by type. A group's
-    IoU is |gold ∩ union of the group| / |gold ∪ union of the group|. A group of the gold's type with IoU >= threshold
-    is a true positive. Every gold span is annotated once; every group is predicted once, and so is every prediction
-    that overlaps no gold span. P = tp / predicted, R = tp / annotated.
-
-    >>> import spanscore as ss
-    >>> gold = ss.Corpus.from_arrays(["d"], [0], [8], [18], ["PERSON"])
-    >>> pred = ss.Corpus.from_arrays(["d"], [0], [8], [16], ["PERSON"])
-    >>> ss.score(gold, pred, ["iou(threshold=0.8)"])["iou"].counts
-    {'tp': 1, 'predicted': 1, 'annotated': 1, 'fp': 0, 'fn': 0}
-    >>> ss.score(gold, pred, ["iou"])["iou"].counts
-    {'tp': 0, 'predicted': 1, 'annotated': 1, 'fp': 1, 'fn': 1}
-    """
-
-    name: ClassVar[str] = "iou"
-    threshold: float = parameter(0.9, "the least IoU that is right", low=0.0, high=1.0)
-    unit: str = parameter(
-        "char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token")
-    )
-    skip: str = parameter(
-        "none",
-        "skip words: trimmed off the ends of spans, passed over by merge and by token IoU; english: punctuation and "
-        "function words; @file: one word a line",
-        choices=("none", "punct", "english", "@file"),
-    )
-    merge: bool = parameter(True, "whether spans of one type with only white space and skip words between them are one")
-    view: str = parameter("chars", "spans as they are, or projected on tokens first", choices=("chars", "tokens"))
-    count: str = parameter(
-        "groups",
-        "whether a prediction counts once for each gold span that it overlaps, or just once",
-        choices=("groups", "spans"),
-    )
+    threshold: float
+    unit: str
+    skip: str
+    merge: bool
+    view: str
+    count: str
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count gold spans, groups and predictions."""
         seen, measured = self._seen(pairing)
         gold, pred = seen.gold, seen.pred
-        found = groups(measured)
+        found = self._groups(measured)
         hit = self._hits(seen, found)
         alone = np.ones(len(pred.start), np.bool_)
         alone[measured.overlaps.pred] = False
@@ -95,7 +68,7 @@ class IoU(Measure):
         """A gold span that is not found is taken for the wrong type whose group has the highest IoU >= threshold."""
         seen, measured = self._seen(pairing)
         gold, pred, both = seen.gold, seen.pred, measured.overlaps
-        found = groups(measured)
+        found = self._groups(measured)
         hit = self._hits(seen, found)
         near = np.flatnonzero(found.iou >= self.threshold)
         order = near[np.lexsort((found.label[near], -found.iou[near], ~hit[near], found.gold[near]))]
@@ -153,13 +126,17 @@ class IoU(Measure):
             seen = labelled.once("merged", lambda it: it.map_sides(_merge(it, None)))
             return seen, seen
         table = pairing.once(("tokens", self.skip), lambda it: token_table(it, skip_words(self.skip)))
-        seen = labelled.once((self.skip, self.merge, self.view), lambda it: self._normalised(it, table))
+        key = (self._normalised.__qualname__, self.skip, self.merge, self.view)
+        seen = labelled.once(key, lambda it: self._normalised(it, table))
         if self.unit == "char":
             return seen, seen
         return seen, seen.once(("in tokens", self.skip), lambda it: in_tokens(it, table))
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing
+
+    def _groups(self, measured: Pairing) -> Groups:
+        return groups(measured)
 
     def _normalised(self, pairing: Pairing, table: TokenTable) -> Pairing:
         """Project on tokens, merge, trim skip words: each only if asked for."""
@@ -171,6 +148,44 @@ class IoU(Measure):
         if skip:
             pairing = pairing.map_sides(lambda side: trimmed(side, table, pairing.text, skip))
         return pairing
+
+
+@dataclass(frozen=True, repr=False)
+class IoU(GroupedIoU):
+    """Gold spans found by predictions of their type that cover them well enough.
+
+    For each gold span, the predictions that overlap it are grouped by type. A group's
+    IoU is |gold ∩ union of the group| / |gold ∪ union of the group|. A group of the gold's type with IoU >= threshold
+    is a true positive. Every gold span is annotated once; every group is predicted once, and so is every prediction
+    that overlaps no gold span. P = tp / predicted, R = tp / annotated.
+
+    >>> import spanscore as ss
+    >>> gold = ss.Corpus.from_arrays(["d"], [0], [8], [18], ["PERSON"])
+    >>> pred = ss.Corpus.from_arrays(["d"], [0], [8], [16], ["PERSON"])
+    >>> ss.score(gold, pred, ["iou(threshold=0.8)"])["iou"].counts
+    {'tp': 1, 'predicted': 1, 'annotated': 1, 'fp': 0, 'fn': 0}
+    >>> ss.score(gold, pred, ["iou"])["iou"].counts
+    {'tp': 0, 'predicted': 1, 'annotated': 1, 'fp': 1, 'fn': 1}
+    """
+
+    name: ClassVar[str] = "iou"
+    threshold: float = parameter(0.9, "the least IoU that is right", low=0.0, high=1.0)
+    unit: str = parameter(
+        "char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token")
+    )
+    skip: str = parameter(
+        "none",
+        "skip words: trimmed off the ends of spans, passed over by merge and by token IoU; english: punctuation and "
+        "function words; @file: one word a line",
+        choices=("none", "punct", "english", "@file"),
+    )
+    merge: bool = parameter(True, "whether spans of one type with only white space and skip words between them are one")
+    view: str = parameter("chars", "spans as they are, or projected on tokens first", choices=("chars", "tokens"))
+    count: str = parameter(
+        "groups",
+        "whether a prediction counts once for each gold span that it overlaps, or just once",
+        choices=("groups", "spans"),
+    )
 
 
 class IoUPii(IoU):

@@ -20,6 +20,8 @@ BUILT_IN = {
     "exact": "spanscore.measures.exact:Exact",
     "iou": "spanscore.measures.iou:IoU",
     "iou.pii": "spanscore.measures.iou:IoUPii",
+    "presidio": "spanscore.measures.presidio:Presidio",
+    "presidio.pii": "spanscore.measures.presidio:PresidioPii",
     "sixway.flexible": "spanscore.measures.sixway:SixWayFlexible",
     "sixway.partial": "spanscore.measures.sixway:SixWayPartial",
     "sixway.strict": "spanscore.measures.sixway:SixWayStrict",

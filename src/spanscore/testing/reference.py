@@ -83,9 +83,12 @@ def _char(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: A
 
 
 def _iou(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: Any) -> None:
-    if measure.name == "iou.pii":
+    if measure.name.endswith(".pii"):
         gold, pred = _one_label(gold, "PII"), _one_label(pred, "PII")
     gold, pred = _prepare(measure, gold, text), _prepare(measure, pred, text)
+    upstream = measure.name.startswith("presidio")
+    if upstream:
+        gold, pred = ({span for span in side if _counting(measure, span, text)} for side in (gold, pred))
     units = _units(measure, gold | pred, text)
     matched: set[Span] = set()
     right: set[Span] = set()
@@ -103,6 +106,10 @@ def _iou(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: An
                 counts[label]["predicted"] += 1
             union: set[Any] = set().union(*(_set(units[member]) for member in members))
             mine = _set(units[one])
+            if upstream and measure.unit == "char" and sum(map(len, by_label.values())) > 1:
+                mine, union = set(range(one[0], one[1] + 1)), set()
+                for number, member in enumerate(sorted(members)):
+                    union |= set(range(member[0], member[1] + 1) if number == 0 else range(member[0] - 1, member[1]))
             iou = len(mine & union) / len(mine | union) if mine | union else 1.0
             if label == one[2] and iou >= measure.threshold:
                 counts[label]["tp"] += 1
@@ -155,12 +162,21 @@ def _token(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: 
             counts[other]["predicted"] += 1
 
 
+def _counting(measure: Any, span: Span, text: _Text) -> bool:
+    """Whether a span has a token that is not a skip word."""
+    skip = skip_words(measure.skip)
+    touched = [(text.text or "")[a:b] for a, b in text.tokens if a < span[1] and b > span[0]]
+    return any(not skip or token not in skip for token in touched)
+
+
 _FAMILIES: dict[str, Callable[..., None]] = {
     "char": _char,
     "char.pii": _char,
     "exact": _exact,
     "iou": _iou,
     "iou.pii": _iou,
+    "presidio": _iou,
+    "presidio.pii": _iou,
     "sixway.flexible": _sixway,
     "sixway.partial": _sixway,
     "sixway.strict": _sixway,

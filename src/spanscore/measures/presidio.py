@@ -1,0 +1,75 @@
+"""presidio: the numbers of presidio-evaluator 0.3.2, its arithmetic included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from spanscore.align.spans import one_label
+from spanscore.align.tokens import TokenTable
+from spanscore.measures.groups import Groups, groups
+from spanscore.measures.iou import GroupedIoU
+from spanscore.measures.measure import parameter
+
+if TYPE_CHECKING:
+    from spanscore.align import Pairing
+    from spanscore.corpus import Corpus
+
+
+@dataclass(frozen=True, repr=False)
+class Presidio(GroupedIoU):
+    """Gold spans found, as presidio-evaluator 0.3.2's SpanEvaluator counts them.
+
+    As `iou(view=tokens)`, with two differences that make its numbers those of the tool: a span of skip words alone is
+    forgotten, and where several predictions overlap a gold span, unions are worked out with the gold span and the
+    first prediction of each type one character too long, and further predictions one too early.
+
+    >>> import spanscore as ss
+    >>> text = ["abcdefgh x ijklmnop"]
+    >>> gold = ss.Corpus.from_arrays(["d"], [0], [0], [19], ["P"], text=text)
+    >>> pred = ss.Corpus.from_arrays(["d"], [0, 0], [0, 11], [8, 19], ["P", "P"])
+    >>> result = ss.score(gold, pred, ["iou", "presidio"])
+    >>> result["iou"].recall, result["presidio"].recall
+    (0.0, 1.0)
+    """
+
+    name: ClassVar[str] = "presidio"
+    threshold: float = parameter(0.9, "the least IoU that is right", low=0.0, high=1.0)
+    unit: str = parameter(
+        "char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token")
+    )
+    skip: str = parameter(
+        "none",
+        "skip words, as in iou; the tool's own list can be given as @file",
+        choices=("none", "punct", "english", "@file"),
+    )
+
+    merge: bool = field(default=True, init=False)
+    view: str = field(default="tokens", init=False)
+    count: str = field(default="groups", init=False)
+
+    def _normalised(self, pairing: Pairing, table: TokenTable) -> Pairing:
+        def without_hollow(side: Corpus) -> Corpus:
+            first, last = table.touched(table.line(side.doc, side.start), table.line(side.doc, side.end))
+            solid = table.before[first] < table.before[last]
+            return side if solid.all() else side.with_spans(np.flatnonzero(solid))
+
+        return super()._normalised(pairing, table).map_sides(without_hollow)
+
+    def _groups(self, measured: Pairing) -> Groups:
+        return groups(measured, off_by_one=self.unit == "char")
+
+
+class PresidioPii(Presidio):
+    """Gold spans found whatever as, as presidio-evaluator 0.3.2 counts at its PII level.
+
+    As `presidio`, with every label called PII first.
+    """
+
+    name: ClassVar[str] = "presidio.pii"
+    by_type: ClassVar[bool] = False
+
+    def _labelled(self, pairing: Pairing) -> Pairing:
+        return pairing.once("pii", lambda it: one_label(it, "PII"))
