@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench docs clean
+.PHONY: demo test lint format bench docs parity clean
 
 demo: .venv/installed
 	$(BIN)/spanscore score examples/gold.jsonl base=examples/base.jsonl tuned=examples/tuned.jsonl \
@@ -31,8 +31,11 @@ docs: .venv/docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
+parity: .venv-parity/installed
+	SPANSCORE_PARITY=1 .venv-parity/bin/python -m pytest tests/parity
+
 clean:
-	rm -rf .venv demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
+	rm -rf .venv .venv-parity demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spanscore needs Python 3.11 or newer; try: make PYTHON=python3.11 ...")'
@@ -50,6 +53,11 @@ clean:
 .venv/docs: .venv/made pyproject.toml
 	$(PIP) install -e '.[docs]'
 	@touch $@ .venv/installed
+
+.venv-parity/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-parity
+	.venv-parity/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing,parity]'
+	@touch $@
 
 .venv/bench: .venv/made pyproject.toml
 	$(PIP) install -e '.[bench]'
