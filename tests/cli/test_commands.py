@@ -131,7 +131,7 @@ def test_tables(folder: Path) -> None:
     for name, delimiter in (("csv", ","), ("tsv", "\t")):
         out = run("score", "gold.jsonl", "pred.jsonl", "--format", name, cwd=folder).stdout.decode()
         rows = list(csv.DictReader(io.StringIO(out), delimiter=delimiter))
-        assert rows[0]["type"] == "all"
+        assert rows[0]["type"] == ""
         assert float(rows[0]["recall"]) == 0.25
         assert rows[1]["precision"] == ""
 

@@ -99,7 +99,7 @@ def markdown(result: Result) -> str:
 
 
 def separated(result: Result, delimiter: str, *, signatures: bool = False) -> str:
-    """CSV or TSV with full precision; undefined is empty, and no cell is taken for a formula."""
+    """CSV or TSV with full precision; undefined is empty, so is the type of an overall row, and nothing is a formula."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     head, body = _cells(result, exact=True)
@@ -137,7 +137,7 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
     for line in lines:
         numbers = [line.score.precision, line.score.recall, line.score.f]
         spelt = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
-        kind = ALL if line.type is None else line.type
+        kind = ("" if exact else ALL) if line.type is None else line.type
         body.append(
             [line.system, line.measure, kind, *spelt, *(_count(line.score.counts.get(name)) for name in counts)]
         )
