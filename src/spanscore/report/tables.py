@@ -99,7 +99,7 @@ def markdown(result: Result) -> str:
 
 
 def separated(result: Result, delimiter: str, *, signatures: bool = False) -> str:
-    """CSV or TSV with full precision; undefined is empty, so is the type of an overall row, and nothing is a formula."""
+    """CSV or TSV with full precision; undefined and the type of an overall row are empty; nothing is a formula."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     head, body = _cells(result, exact=True)
