@@ -313,6 +313,11 @@ class Corpus:
         return None
 
     @cached_property
+    def id_checks(self) -> NDArray[np.uint64]:
+        """A checksum of each document's id."""
+        return _checks(crc32, self.ids)
+
+    @cached_property
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that tell two corpora apart, whatever the order of documents and spans.
 
@@ -337,7 +342,7 @@ class Corpus:
         mixed = _mix(mixed)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
         document = sums[self.bounds[1:]] - sums[self.bounds[:-1]]
-        document += _mix(_checks(crc32, self.ids))
+        document += _mix(self.id_checks)
         if self.tokens is not None:
             places = self.tokens.start.astype(np.uint64) << np.uint64(32) | self.tokens.end.astype(np.uint64)
             np.add.at(document, self.tokens.doc, _mix(places + _ODD))

@@ -108,8 +108,9 @@ def pair(
         raise UsageError("extra_documents is one of refuse, ignore, score.")
     account: Account = Counter()
     label_map = label_map or LabelMap()
-    for side, corpus in (("gold", gold), (system, pred)):
-        refuse_repeated_ids(corpus.ids, corpus.source or side)
+    refuse_repeated_ids(gold.ids, gold.source or "gold")
+    if pred.ids != gold.ids:
+        refuse_repeated_ids(pred.ids, pred.source or system)
     gold, pred = _join(gold, pred, system, extra_documents, account)
     _compare_texts(gold, pred, system)
     _fit_text(gold, pred, system)

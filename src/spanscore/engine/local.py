@@ -109,13 +109,15 @@ def score_chunks(
     seen: set[str] = set()
     labels: set[str] = set()
     for piece in _in_step(iter(gold), iter(pred)):
-        for side, corpus in zip(about, piece, strict=True):
-            side.add(corpus)
+        if piece[0].ids == piece[1].ids:
+            piece[1].__dict__["id_checks"] = piece[0].id_checks
+        elif again := seen.intersection(piece[1].ids):
+            refuse_repeated_ids([*again, *piece[1].ids], piece[1].source or system)
         if not seen.isdisjoint(piece[0].ids):
             refuse_repeated_ids([*seen.intersection(piece[0].ids), *piece[0].ids], piece[0].source or "gold")
-        if piece[0].ids != piece[1].ids and (again := seen.intersection(piece[1].ids)):
-            refuse_repeated_ids([*again, *piece[1].ids], piece[1].source or system)
         seen.update(piece[0].ids)
+        for side, corpus in zip(about, piece, strict=True):
+            side.add(corpus)
         labels.update(piece[0].labels, piece[1].labels)
         pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents)
         account.update(pairing.account)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
 
-BLOCK = 1 << 21
+BLOCK = 3 << 20
 """How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
 
 HEAD = 1 << 16
