@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,15 +21,23 @@ if TYPE_CHECKING:
     from spanscore.corpus import Bools
 
 
+@dataclass(frozen=True, repr=False)
 class GroupedIoU(Measure):
-    """What measures have in common that group predictions by type around each gold span; they say how, as below."""
+    """What measures have in common that group predictions by type around each gold span."""
 
-    threshold: float
-    unit: str
-    skip: str
-    merge: bool
-    view: str
-    count: str
+    threshold: float = parameter(0.9, "the least IoU that is right", low=0.0, high=1.0)
+    unit: str = parameter(
+        "char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token")
+    )
+    skip: str = parameter(
+        "none",
+        "skip words: trimmed off the ends of spans, passed over by merge and by token IoU; english: punctuation and "
+        "function words; @file: one word a line",
+        choices=("none", "punct", "english", "@file"),
+    )
+    merge: bool = field(default=True, init=False)
+    view: str = field(default="chars", init=False)
+    count: str = field(default="groups", init=False)
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count gold spans, groups and predictions."""
@@ -157,7 +165,7 @@ class IoU(GroupedIoU):
     For each gold span, the predictions that overlap it are grouped by type. A group's
     IoU is |gold ∩ union of the group| / |gold ∪ union of the group|. A group of the gold's type with IoU >= threshold
     is a true positive. Every gold span is annotated once; every group is predicted once, and so is every prediction
-    that overlaps no gold span. P = tp / predicted, R = tp / annotated.
+    that overlaps no gold span. P = tp / predicted, R = tp / annotated. Spans are merged first (see merge).
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0], [8], [18], ["PERSON"])
@@ -169,16 +177,6 @@ class IoU(GroupedIoU):
     """
 
     name: ClassVar[str] = "iou"
-    threshold: float = parameter(0.9, "the least IoU that is right", low=0.0, high=1.0)
-    unit: str = parameter(
-        "char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token")
-    )
-    skip: str = parameter(
-        "none",
-        "skip words: trimmed off the ends of spans, passed over by merge and by token IoU; english: punctuation and "
-        "function words; @file: one word a line",
-        choices=("none", "punct", "english", "@file"),
-    )
     merge: bool = parameter(True, "whether spans of one type with only white space and skip words between them are one")
     view: str = parameter("chars", "spans as they are, or projected on tokens first", choices=("chars", "tokens"))
     count: str = parameter(

@@ -11,7 +11,6 @@ from spanscore.align.spans import one_label
 from spanscore.align.tokens import TokenTable
 from spanscore.measures.groups import Groups, groups
 from spanscore.measures.iou import GroupedIoU
-from spanscore.measures.measure import parameter
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
@@ -36,19 +35,7 @@ class Presidio(GroupedIoU):
     """
 
     name: ClassVar[str] = "presidio"
-    threshold: float = parameter(0.9, "the least IoU that is right", low=0.0, high=1.0)
-    unit: str = parameter(
-        "char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token")
-    )
-    skip: str = parameter(
-        "none",
-        "skip words, as in iou; the tool's own list can be given as @file",
-        choices=("none", "punct", "english", "@file"),
-    )
-
-    merge: bool = field(default=True, init=False)
     view: str = field(default="tokens", init=False)
-    count: str = field(default="groups", init=False)
 
     def _normalised(self, pairing: Pairing, table: TokenTable) -> Pairing:
         def without_hollow(side: Corpus) -> Corpus:
