@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from spanscore.corpus import MAX_OFFSET, Column, Corpus, Flaw, LabelTable, Longs, Tokens
+from spanscore.corpus import MAX_OFFSET, Column, Corpus, LabelTable, Longs, Tokens
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -158,8 +158,8 @@ def _offsets(values: list[int], field: str, ids: tuple[str, ...], doc: np.ndarra
         row = int(wrong[0])
         position = int(np.count_nonzero(doc[:row] == doc[row]))
         what = "negative" if values[row] < 0 else f"larger than {MAX_OFFSET}"
-        flaw = Flaw(row, field, f"the offset {str(values[row])[:24]} is {what}; offsets count code points from 0.")
-        raise OffsetError(ids[doc[row]], f"spans[{position}].{field}", flaw.message)
+        message = f"the offset {str(values[row])[:24]} is {what}; offsets count code points from 0."
+        raise OffsetError(ids[doc[row]], f"spans[{position}].{field}", message)
     return offsets
 
 

@@ -18,7 +18,7 @@ from spanscore.records import refuse_repeated_ids
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
-    from spanscore.corpus import Corpus, Longs
+    from spanscore.corpus import Corpus
 
 Extra = Literal["refuse", "ignore", "score"]
 T = TypeVar("T")
@@ -198,16 +198,8 @@ def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, account: Accoun
         if extra == "score":
             ids += tuple(place)
             rows = np.concatenate([rows, np.fromiter(place.values(), np.int64, len(place))])
-            gold = _name(gold.take(_padded(len(gold), len(place))), ids)
-    return gold, _name(pred.take(rows), ids)
-
-
-def _padded(documents: int, more: int) -> Longs:
-    return np.concatenate([np.arange(documents), np.full(more, -1)])
-
-
-def _name(corpus: Corpus, ids: tuple[str, ...]) -> Corpus:
-    return corpus.with_columns(ids=ids)
+            gold = gold.take(np.append(np.arange(len(gold)), np.full(len(place), -1))).with_columns(ids=ids)
+    return gold, pred.take(rows).with_columns(ids=ids)
 
 
 def _compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from spanscore.cli.reading import chunks, tag_options
@@ -11,9 +13,7 @@ from spanscore.cli.reading import chunks, tag_options
 @click.argument("files", nargs=-1, required=True)
 @click.option("--format", "format_", help="The files' format, if it is not to be told from their content.")
 @tag_options
-def command(
-    files: tuple[str, ...], format_: str | None, tag_scheme: str | None, repair: str | None, tag_column: int | None
-) -> None:
+def command(files: tuple[str, ...], format_: str | None, tags: dict[str, Any]) -> None:
     """Read FILES as scoring would, and say what is in them; the first thing that is wrong ends it with exit code 2."""
     import numpy as np
 
@@ -22,7 +22,6 @@ def command(
     from spanscore.readers import whole
 
     for file in files:
-        tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
         corpus = whole(chunks(file, format_, tags))
         _, repeated = in_order(recode(corpus, tuple(sorted(corpus.labels))))
         empty = int(np.count_nonzero(corpus.start == corpus.end))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from spanscore.cli.reading import chunks, tag_options
@@ -12,9 +14,7 @@ from spanscore.cli.reading import chunks, tag_options
 @click.argument("target")
 @click.option("--format", "format_", help="The file's format, if it is not to be told from its content.")
 @tag_options
-def command(
-    source: str, target: str, format_: str | None, tag_scheme: str | None, repair: str | None, tag_column: int | None
-) -> None:
+def command(source: str, target: str, format_: str | None, tags: dict[str, Any]) -> None:
     """Read SOURCE and write it to TARGET as JSON Lines in spanscore's own format. '-' is standard input or output."""
     import sys
 
@@ -24,7 +24,6 @@ def command(
     from spanscore.report.files import check_outputs, whole
 
     check_outputs(target, None)
-    tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
     corpus = whole_corpus(chunks(source, format_, tags))
     encoder = msgspec.json.Encoder()
     lines = (encoder.encode(document) + b"\n" for document in corpus.documents())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of files with a token a line."""
+    """The options of files with a token a line, which reach the command as one dictionary, `tags`."""
+
+    @wraps(command)
+    def with_tags(tag_scheme: str | None, repair: str | None, tag_column: int | None, **rest: Any) -> Any:
+        return command(tags={"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}, **rest)
+
+    decorated: Callable[..., Any] = with_tags
     for option in (
         click.option("--tag-column", type=int, help="conll: the column of the tag, from 0 (default: the last)."),
         click.option(
@@ -30,8 +37,8 @@ def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="conll: the tags' scheme (default: told from the tags).",
         ),
     ):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return decorated
 
 
 def chunks(path: str, format_: str | None, tags: dict[str, Any]) -> Iterator[Corpus]:

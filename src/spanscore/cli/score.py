@@ -62,9 +62,7 @@ def command(
     beta: float,
     label_map: str | None,
     extra_documents: Any,
-    tag_scheme: str | None,
-    repair: str | None,
-    tag_column: int | None,
+    tags: dict[str, Any],
     json_: str | None,
     output: str | None,
     no_text: bool,
@@ -93,7 +91,6 @@ def command(
         raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
     if [gold, *(path for _, path in files)].count("-") > 1:
         raise UsageError("only one input can be standard input.")
-    tags = {"scheme": tag_scheme, "repair": repair, "tag_column": tag_column}
     settings: dict[str, Any] = {"beta": beta, "label_map": mapping, "extra_documents": extra_documents}
     gold_chunks = chunks(gold, gold_format, tags)
     if len(files) == 1 and output is None:

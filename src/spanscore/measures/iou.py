@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from spanscore.align.skipwords import skip_words
+from spanscore.align.skipwords import SkipWords, skip_words
 from spanscore.align.spans import gaps_of, merged, one_label, trimmed
 from spanscore.align.tokens import TokenTable, in_tokens, project, token_table
 from spanscore.measures.groups import Groups, groups
@@ -131,7 +131,7 @@ class GroupedIoU(Measure):
         if self.view == "chars" and self.unit == "char" and self.skip == "none":
             if not self.merge:
                 return labelled, labelled
-            seen = labelled.once("merged", lambda it: it.map_sides(_merge(it, None)))
+            seen = labelled.once("merged", lambda it: _merge(it, None, skip_words("none")))
             return seen, seen
         table = pairing.once(("tokens", self.skip), lambda it: token_table(it, skip_words(self.skip)))
         key = (self._normalised.__qualname__, self.skip, self.merge, self.view)
@@ -152,7 +152,7 @@ class GroupedIoU(Measure):
         if self.view == "tokens":
             pairing = pairing.map_sides(lambda side: project(side, table))
         if self.merge:
-            pairing = pairing.map_sides(_merge(pairing, table if skip else None, skip))
+            pairing = _merge(pairing, table if skip else None, skip)
         if skip:
             pairing = pairing.map_sides(lambda side: trimmed(side, table, pairing.text, skip))
         return pairing
@@ -206,6 +206,6 @@ class IoUPii(IoU):
         return pairing.once("pii", lambda it: one_label(it, "PII"))
 
 
-def _merge(pairing: Pairing, table: TokenTable | None, skip: Any = None) -> Any:
-    gaps = gaps_of(pairing, table, skip or skip_words("none"))
-    return lambda side: merged(side, gaps)
+def _merge(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Pairing:
+    gaps = gaps_of(pairing, table, skip)
+    return pairing.map_sides(lambda side: merged(side, gaps))

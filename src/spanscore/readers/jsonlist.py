@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from spanscore.corpus import Corpus
 from spanscore.errors import InputError
-from spanscore.records import Document, OffsetError, build, explain
+from spanscore.records import explain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from spanscore.readers.source import Source
 
@@ -65,23 +64,3 @@ def _where_broken(error: Exception, data: bytes) -> str:
     if not byte.isdigit():
         return f"{what} (line {data.count(bytes([10])) + 1})."
     return f"{what.partition(' (byte')[0]} (line {data.count(bytes([10]), 0, int(byte)) + 1})."
-
-
-def corpus_of(documents: list[Document], where: Callable[[int], str]) -> Corpus:
-    """The corpus of these documents; what is wrong with one is told with its place."""
-    try:
-        corpus = build(documents)
-        flaw = corpus.flaw()
-    except OffsetError:
-        flaw = None
-    else:
-        if flaw is None:
-            return corpus
-    for number, document in enumerate(documents):
-        try:
-            alone = build([document])
-        except OffsetError as error:
-            raise InputError(error.message, f"{where(number)}.{error.path}") from None
-        if flaw := alone.flaw():
-            raise InputError(flaw.message, f"{where(number)}.{flaw.path(alone)}")
-    raise AssertionError("a corpus with a flaw has a document with one")

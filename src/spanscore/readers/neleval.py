@@ -9,8 +9,7 @@ import msgspec
 
 from spanscore.corpus import MAX_OFFSET
 from spanscore.errors import InputError
-from spanscore.readers.jsonlist import corpus_of
-from spanscore.records import Attr, Document, Span
+from spanscore.records import Attr, Document, Span, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,6 @@ UNTYPED = "MENTION"
 def read(source: Source) -> Iterator[Corpus]:
     """One corpus, documents in order of their first mention."""
     documents: dict[str, Document] = {}
-    lines: dict[str, list[int]] = {}
     for number, line in source.lines():
         if not line.strip():
             continue
@@ -41,9 +39,7 @@ def read(source: Source) -> Iterator[Corpus]:
             raise InputError(f"the end {end} is before the start {start}; ends are inclusive.", where)
         document = documents.setdefault(name, Document(id=name, spans=[]))
         document.spans.append(_mention(start, end + 1, columns[3:], where))
-        lines.setdefault(name, []).append(number)
-    order = list(documents)
-    yield corpus_of(list(documents.values()), lambda i: f"{source.name}:{lines[order[i]][0]}: document")
+    yield build(list(documents.values()))
 
 
 def _offset(text: str, field: str, where: str) -> int:

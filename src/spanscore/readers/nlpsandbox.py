@@ -8,8 +8,8 @@ import msgspec
 
 from spanscore.corpus import MAX_OFFSET
 from spanscore.errors import InputError, unknown
-from spanscore.readers.jsonlist import corpus_of, records
-from spanscore.records import Attr, Document, Span, explain
+from spanscore.readers.jsonlist import records
+from spanscore.records import Attr, Document, Span, build, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,14 +41,12 @@ class Annotation(msgspec.Struct):
 def read(source: Source) -> Iterator[Corpus]:
     """One corpus; objects of the same note are one document. The notes' text lives elsewhere."""
     documents: dict[str, Document] = {}
-    places: list[str] = []
     for record, where in records(source, dict[str, Any]):
         name = _name(record, where)
         if name in documents and "annotationSource" not in record:
             raise InputError("only one object may be without annotationSource, which names the note.", where)
         if name not in documents:
             documents[name] = Document(id=name, spans=[])
-            places.append(where)
         for kind in record:
             if kind.startswith("text") and kind.endswith("Annotations") and kind not in KINDS:
                 raise InputError(unknown("kind of annotation", kind, KINDS), where)
@@ -60,7 +58,7 @@ def read(source: Source) -> Iterator[Corpus]:
                 raise InputError("expected a list of annotations.", f"{where}.{kind}")
             for i, one in enumerate(listed):
                 documents[name].spans.append(_span(one, label, more, f"{where}.{kind}[{i}]"))
-    yield corpus_of(list(documents.values()), places.__getitem__)
+    yield build(list(documents.values()))
 
 
 def _name(record: dict[str, Any], where: str) -> str:

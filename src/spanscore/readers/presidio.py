@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import InputError
-from spanscore.readers.jsonlist import corpus_of, records
+from spanscore.readers.jsonlist import records
 from spanscore.readers.tags import Scheme, decode_tags, tell_scheme
-from spanscore.records import Attr, Document, Span
+from spanscore.records import Attr, Document, Span, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ class Sample(msgspec.Struct):
 
 def read(source: Source) -> Iterator[Corpus]:
     """One corpus; a document's id is its `sample_id`, or its position in the list."""
-    documents, places = [], []
+    documents = []
     for number, (sample, where) in enumerate(records(source, Sample)):
         placed = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
         text = sample.full_text
@@ -57,8 +57,7 @@ def read(source: Source) -> Iterator[Corpus]:
             meta["template_id"] = sample.template_id
         name = str(number) if sample.sample_id is None else sample.sample_id
         documents.append(Document(id=name, text=sample.full_text, spans=spans, tokens=tokens, meta=meta or None))
-        places.append(where)
-    yield corpus_of(documents, places.__getitem__)
+    yield build(documents)
 
 
 def _span(entity: Entity, text: str, where: str) -> Span:

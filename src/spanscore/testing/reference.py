@@ -92,7 +92,6 @@ def _iou(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: An
     units = _units(measure, gold | pred, text)
     matched: set[Span] = set()
     right: set[Span] = set()
-    groups = 0
     for one in gold:
         counts[one[2]]["annotated"] += 1
         by_label: dict[str, list[Span]] = defaultdict(list)
@@ -101,7 +100,6 @@ def _iou(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: An
                 by_label[other[2]].append(other)
                 matched.add(other)
         for label, members in by_label.items():
-            groups += 1
             if measure.count == "groups":
                 counts[label]["predicted"] += 1
             union: set[Any] = set().union(*(_set(units[member]) for member in members))
