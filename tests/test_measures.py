@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import spanscore as ss
 from spanscore.measures import Measure, Spec, measure, names
 from spanscore.measures.iou import IoU
+from spanscore.measures.named import NAMED
 from spanscore.measures.registry import find
 
 
@@ -29,6 +30,10 @@ def test_what_is_written_is_read_back(data: st.DataObject) -> None:
             )
         elif isinstance(one.default, bool):
             strategy = st.booleans()
+        elif isinstance(one.default, str):
+            strategy = st.sampled_from(["span", "span+type", "docid+kbid"])
+        elif isinstance(one.default, int):
+            strategy = st.integers(int(one.low), int(one.high))
         else:
             strategy = st.floats(one.low, one.high)
         if data.draw(st.booleans()):
@@ -50,7 +55,7 @@ def test_specs_round_trip(text: str) -> None:
 @pytest.mark.parametrize("name", names())
 def test_every_measure_explains_itself(name: str) -> None:
     kind = find(name)
-    assert kind.name == name
+    assert kind.name == NAMED.get(name, (name,))[0]
     assert issubclass(kind, Measure)
     assert kind.__doc__
     assert kind.__doc__.split("\n")[0].endswith(".")

@@ -11,7 +11,7 @@ from zlib import adler32, crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from spanscore.errors import InputError
+from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -190,6 +190,14 @@ class Corpus:
             return np.array([-1 if text is None else len(text) for text in self.text], np.int64)
         return np.fromiter(map(len, self.text), np.int64, len(self))  # type: ignore[arg-type]
 
+    def place(self, doc: int) -> str:
+        """Where a document is, for an error to say."""
+        return f'{self.source + ": " if self.source else ""}document "{printable(self.ids[doc])}"'
+
+    def span_name(self, row: int) -> str:
+        """A span by its label and offsets, for an error to say."""
+        return f"{printable(self.labels[self.label[row]])} [{self.start[row]}, {self.end[row]})"
+
     def documents(self) -> Iterator[Document]:
         """The documents as records of the own format, one by one."""
         from spanscore.records import to_records
@@ -208,7 +216,10 @@ class Corpus:
             ids=tuple("" if i < 0 else self.ids[i] for i in chosen),
             text=None if self.text is None else tuple(None if i < 0 else self.text[i] for i in chosen),
             tokens=None if self.tokens is None else _take_tokens(self.tokens, docs, len(self.ids)),
-            meta={key: column.take(docs) for key, column in self.meta.items()} if present.all() else {},
+            meta={
+                key: Column(frozen(np.where(present, column.codes[docs], np.int32(-1))), column.values)
+                for key, column in self.meta.items()
+            },
             **self._rows(rows, np.repeat(np.arange(len(docs)), counts)),
         )
 

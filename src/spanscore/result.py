@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spanscore.errors import UsageError, unknown
+from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures import measure as as_measure
 from spanscore.verdicts import Error, errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from spanscore.align import Pairing
     from spanscore.corpus import Floats
     from spanscore.measures import Judgement, Measure
-    from spanscore.tally import Tally
+    from spanscore.tally import Counts, Tally
+
+
+NUMBERS = ("precision", "recall", "f")
+NONE = "(none)"
+"""The slice of documents without a value."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +36,6 @@ class Score:
     f: float
     beta: float
     counts: dict[str, Any] = field(hash=False)
-
-
-@dataclass(frozen=True)
-class Average:
-    """Means of precision, recall and F over types or documents where they are defined."""
-
-    precision: float
-    recall: float
-    f: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,23 +77,76 @@ class Scores:
     @cached_property
     def by_type(self) -> dict[str, Score]:
         """The score of each type that was annotated or predicted; nothing for a measure that is blind to types."""
-        if not self.measure.by_type:
-            return {}
-        counts = self.tally.by_label()
-        scores = zip(self.tally.labels, self._scores(counts), counts, strict=True)
-        return {label: score for label, score, row in scores if row.any()}
+        return self.by("type") if self.measure.by_type else {}
 
     @cached_property
     def by_document(self) -> dict[str, Score]:
         """The score of each document, if documents' own counts were kept."""
-        return dict(zip(self.tally.documents, self._scores(self.tally.by_document()), strict=True))
+        return self.by("document")
 
-    def macro(self, over: str = "type") -> Average:
-        """The mean over types or documents of each number, leaving out those where it is undefined."""
-        if over not in ("type", "document"):
-            raise UsageError("macro averages are over 'type' or 'document'.")
-        rows = (self.by_type if over == "type" else self.by_document).values()
-        return Average(*(_mean([getattr(row, name) for row in rows]) for name in ("precision", "recall", "f")))
+    def by(self, what: str) -> dict[str, Score]:
+        """The score of each `type`, each `document`, or each value of `meta.KEY`, a field of documents' metadata.
+
+        A measure that has no types of its own scores the spans of each type alone.
+        """
+        names, counts = self._split(what)
+        return dict(zip(names, self._scores(counts), strict=True))
+
+    def micro(self, over: str = "type") -> Score:
+        """The score of the sum of all counts over types, documents or values of metadata."""
+        return self._scores(self._split(over)[1].sum(axis=0)[None])[0]
+
+    def macro(self, over: str = "type") -> Score:
+        """The mean of each number and count over types, documents or values of metadata where there is anything.
+
+        Numbers that are undefined are left out; neleval's measures count them as 0, as neleval does.
+        """
+        counts = self._split(over)[1]
+        rows = self._scores(counts[counts.any(axis=1)])
+        p, r, f = (_mean([getattr(row, name) for row in rows], self.measure.undefined) for name in NUMBERS)
+        names = rows[0].counts if rows else ()
+        means = {name: _mean([row.counts[name] for row in rows], 0.0) for name in names}
+        return Score(p, r, f, self.beta, means)
+
+    def _split(self, what: str) -> tuple[Sequence[str], Counts]:
+        """The names of the parts that scores are split into, and a row of counts for each."""
+        measure, tally = self.measure, self.tally
+        if what == "type":
+            if not measure.by_type:
+                return self._kept.labels, self._alone(self._kept.of_type())
+            counts = tally.by_label()
+            rows = np.flatnonzero(counts.any(axis=1))
+            return [tally.labels[row] for row in rows.tolist()], counts[rows]
+        if what == "document":
+            if measure.whole:
+                return self._kept.gold.ids, self._alone(self._kept.blocks(1))
+            return tally.documents, tally.by_document()
+        if not what.startswith("meta."):
+            raise UsageError(f"scores cannot be split by '{printable(what)}'; say type, document or meta.KEY.")
+        key = what.removeprefix("meta.")
+        column = next((side.meta[key] for side in (self._kept.gold, self._kept.pred) if key in side.meta), None)
+        if column is None:
+            raise UsageError(unknown("field of the documents' metadata", key, self._kept.gold.meta))
+        values = [_slice_name(value) for value in (*column.values, None)]
+        slices = np.array(values, object)[column.codes]
+        names = sorted(set(slices.tolist()))
+        if measure.whole:
+            return names, self._alone(self._kept.take(np.flatnonzero(slices == name)) for name in names)
+        if not tally.documents:
+            raise UsageError("documents' own counts were not kept; score whole corpora to split the scores.")
+        counts = tally.by_document()
+        return names, np.array([counts[slices == name].sum(axis=0) for name in names])
+
+    def _alone(self, parts: Iterable[Pairing]) -> Counts:
+        """The counts of parts of the data, each as if it were all there is."""
+        counts = [self.measure.tally(part).total() for part in parts]
+        return np.array(counts).reshape(-1, len(self.tally.fields))
+
+    @property
+    def _kept(self) -> Pairing:
+        if self.pairing is None:
+            raise UsageError("spans are not kept when scoring in chunks; score whole corpora to split the scores.")
+        return self.pairing
 
     def errors(self, *, correct: bool = False) -> Iterator[Error]:
         """Every span that this measure does not count as right, with verdict and explanation."""
@@ -135,10 +184,12 @@ class Result:
     scores: tuple[Scores, ...]
     inputs: dict[str, Any]
     warnings: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    """What tables and files split the scores by: type, document, meta.KEY."""
 
     def __getitem__(self, key: str | tuple[str, str]) -> Scores:
         measure, system = (key, None) if isinstance(key, str) else key
-        if "(" in measure:
+        if "(" in measure or ":" in measure:
             measure = repr(as_measure(measure))
         among = [one for one in self.scores if system in (None, one.system)]
         found = [one for one in among if repr(one.measure) == measure] or [
@@ -175,6 +226,13 @@ def prf(measure: Measure, counts: dict[str, Any], beta: float) -> tuple[Floats, 
         return precision, recall, (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
 
 
-def _mean(values: list[float]) -> float:
-    defined = [value for value in values if not np.isnan(value)]
+def _mean(values: list[float], undefined: float) -> float:
+    """The mean of those that are defined, or with another number in place of those that are not."""
+    filled = [undefined if np.isnan(value) else value for value in values]
+    defined = [value for value in filled if not np.isnan(value)]
     return float(np.mean(defined)) if defined else float("nan")
+
+
+def _slice_name(value: object) -> str:
+    """A value of metadata as the name of a slice."""
+    return NONE if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,19 +11,22 @@ if TYPE_CHECKING:
     from spanscore.measures import Measure
 
 
-def signature(measure: Measure, gold: str, pred: str, label_map: LabelMap, extra_documents: str, beta: float) -> str:
+def signature(
+    measure: Measure, gold: str, pred: str, label_map: LabelMap, extra_documents: str, resolve: str, beta: float
+) -> str:
     """Everything that a number depends on, the data by its fingerprints; the same string means the same number.
 
     >>> from spanscore.align import LabelMap
     >>> from spanscore.measures import measure
-    >>> signature(measure("iou(threshold=0.5)"), "8262479a30425b53", "dba01603321b7bfa", LabelMap(), "refuse", 1.0)
-    'iou(threshold=0.5)|beta:1|map:none|extra:refuse|gold:8262479a30425b53|pred:dba01603321b7bfa|spanscore:0.1.0'
+    >>> signature(measure("iou"), "8262479a30425b53", "dba01603321b7bfa", LabelMap(), "refuse", "none", 2)
+    'iou|beta:2|map:none|extra:refuse|resolve:none|gold:8262479a30425b53|pred:dba01603321b7bfa|spanscore:0.1.0'
     """
     parts = (
         measure.settings,
         f"beta:{beta:g}" if float(f"{beta:g}") == beta else f"beta:{beta!r}",
         f"map:{label_map.digest}",
         f"extra:{extra_documents}",
+        f"resolve:{resolve}",
         f"gold:{gold}",
         f"pred:{pred}",
         f"spanscore:{__version__}",

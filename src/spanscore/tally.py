@@ -36,19 +36,19 @@ class Tally:
     counts: Counts
 
     @classmethod
-    def count(cls, pairing: Pairing, events: Mapping[str, tuple[Counts, ...]]) -> Tally:
+    def count(cls, pairing: Pairing, events: Mapping[str, tuple[Counts, ...]], *, typed: bool = True) -> Tally:
         """Count events of each field: their documents and labels, and how much each counts if not one.
 
-        Documents are told apart only if the pairing is to be counted so.
+        Documents are told apart only if the pairing is to be counted so, labels only if the events are `typed`.
         """
-        labels = pairing.labels
+        labels = pairing.labels if typed else ("",)
         documents = pairing.gold.ids if pairing.by_document else ()
         size = len(labels) * max(len(documents), 1)
         columns = []
         for doc, label, *weight in events.values():
+            label = label if typed else np.zeros(len(doc), np.int64)
             key = doc.astype(np.int64) * len(labels) + label if documents else label
-            column = np.bincount(key, weight[0] if weight else None, minlength=size)
-            columns.append(column.astype(np.int64) if column.dtype.kind == "f" and _whole(weight) else column)
+            columns.append(_summed(key, weight[0], size) if weight else np.bincount(key, minlength=size))
         counts = np.stack(columns, axis=1)
         rows = np.flatnonzero(np.logical_or.reduce([column != 0 for column in columns]))
         doc, label = np.divmod(rows.astype(np.int32), np.int32(max(len(labels), 1)))
@@ -96,9 +96,15 @@ class Tally:
 
 
 def _sum(key: Ints, counts: Counts, size: int) -> Counts:
-    columns = [np.bincount(key, counts[:, field], minlength=size) for field in range(counts.shape[1])]
-    return np.stack(columns, axis=1).astype(counts.dtype)
+    columns = [_summed(key, counts[:, field], size) for field in range(counts.shape[1])]
+    return np.stack(columns, axis=1)
 
 
-def _whole(weight: list[Counts]) -> bool:
-    return bool(weight) and weight[0].dtype.kind in "iub"
+def _summed(key: Counts, weight: Counts, size: int) -> Counts:
+    """The sum of weights for each key; whole numbers add up to whole numbers, exactly."""
+    if weight.dtype.kind == "f":
+        return np.bincount(key, weight, minlength=size)
+    if np.sum(weight, dtype=np.float64) < 2.0**53:
+        return np.bincount(key, weight, minlength=size).astype(np.int64)
+    high, low = (np.bincount(key, part, minlength=size).astype(np.int64) for part in np.divmod(weight, 2**26))
+    return high * 2**26 + low

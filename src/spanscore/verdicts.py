@@ -13,8 +13,19 @@ if TYPE_CHECKING:
     from spanscore.corpus import Bools, Corpus, Longs
     from spanscore.measures import Judgement
 
-VERDICTS = ("correct", "wrong type", "too short", "too long", "shifted", "split", "merged", "missed", "spurious")
-CORRECT, WRONG_TYPE, TOO_SHORT, TOO_LONG, SHIFTED, SPLIT, MERGED, MISSED, SPURIOUS = range(len(VERDICTS))
+VERDICTS = (
+    "correct",
+    "wrong type",
+    "wrong attribute",
+    "too short",
+    "too long",
+    "shifted",
+    "split",
+    "merged",
+    "missed",
+    "spurious",
+)
+CORRECT, WRONG_TYPE, WRONG_ATTRIBUTE, TOO_SHORT, TOO_LONG, SHIFTED, SPLIT, MERGED, MISSED, SPURIOUS = range(10)
 
 
 @dataclass(frozen=True)
@@ -126,6 +137,9 @@ def explain(side: str, span: Place, verdict: str, counterpart: Place | None, iou
     if verdict == "wrong type":
         relation = "was predicted as" if side == "gold" else "stands for gold"
         return f"{subject} {relation} {counterpart}, which is the wrong type {how}."
+    if verdict == "wrong attribute":
+        relation = "was predicted" if side == "gold" else "is a gold span"
+        return f"{subject} {relation} in the same place and of the same type, but not as the same {how}."
     if verdict in ("missed", "spurious"):
         other = "prediction" if side == "gold" else "gold span"
         return f"{subject} matches no {other}; the nearest is {counterpart} {how}."
@@ -179,6 +193,7 @@ def _boundary(mine: Corpus, other: Corpus, best: _Best, others_best: _Best, *, f
     inside = (pred.start[pred_row] >= gold.start[gold_row]) & (pred.end[pred_row] <= gold.end[gold_row])
     around = (pred.start[pred_row] <= gold.start[gold_row]) & (pred.end[pred_row] >= gold.end[gold_row])
     kind = np.where(inside, TOO_SHORT, np.where(around, TOO_LONG, SHIFTED))
+    kind = np.where(inside & around, WRONG_ATTRIBUTE, kind)
     several, shares = (MERGED, SPLIT) if flipped else (SPLIT, MERGED)
     kind = np.where(others_best.same[partner] > 1, shares, kind)
     kind = np.where(best.same > 1, several, kind)

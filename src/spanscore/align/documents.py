@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 import numpy as np
 
 from spanscore.align.labels import LabelMap
+from spanscore.align.resolve import Resolve, resolved
 from spanscore.align.text import Letters
+from spanscore.corpus import Column
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.overlap import Overlaps, overlaps
 from spanscore.records import refuse_repeated_ids
@@ -18,7 +20,7 @@ from spanscore.records import refuse_repeated_ids
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
-    from spanscore.corpus import Corpus
+    from spanscore.corpus import Bools, Corpus, Longs
 
 Extra = Literal["refuse", "ignore", "score"]
 T = TypeVar("T")
@@ -34,6 +36,7 @@ class Pairing:
     pred: Corpus
     account: Account = field(default_factory=Counter)
     by_document: bool = True
+    attributed: Pairing | None = None
     _made: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -43,6 +46,11 @@ class Pairing:
     def labels(self) -> tuple[str, ...]:
         """The labels of both sides, sorted."""
         return self.gold.labels
+
+    @property
+    def mentions(self) -> Pairing:
+        """The same spans, those told apart that differ in their attributes alone: two entities in one place."""
+        return self if self.attributed is None else self.attributed
 
     @cached_property
     def overlaps(self) -> Overlaps:
@@ -69,7 +77,24 @@ class Pairing:
             return
         for first in range(0, max(len(self), 1), documents):
             last = min(first + documents, len(self))
-            yield Pairing(self.gold.block(first, last), self.pred.block(first, last), by_document=by_document)
+            yield self._part(lambda side: side.block(first, last), by_document)  # noqa: B023
+
+    def take(self, docs: Longs) -> Pairing:
+        """The pairing of these documents."""
+        return self._part(lambda side: side.take(docs), self.by_document)
+
+    def of_type(self) -> Iterator[Pairing]:
+        """The spans of each label by themselves."""
+        for label in range(len(self.labels)):
+            yield self._part(lambda side: side.with_spans(np.flatnonzero(side.label == label)), self.by_document)  # noqa: B023
+
+    def as_one(self) -> Pairing:
+        """The same, to be counted as if its documents were one."""
+        return Pairing(self.gold, self.pred, by_document=False, attributed=self.attributed)
+
+    def _part(self, cut: Callable[[Corpus], Corpus], by_document: bool) -> Pairing:
+        attributed = None if self.attributed is None else self.attributed._part(cut, by_document)
+        return Pairing(cut(self.gold), cut(self.pred), by_document=by_document, attributed=attributed)
 
     def once(self, key: Hashable, make: Callable[[Pairing], T]) -> T:
         """What is made of this pairing under this key, made once for all measures that ask for it."""
@@ -94,6 +119,7 @@ def pair(
     system: str = "pred",
     label_map: LabelMap | None = None,
     extra_documents: Extra = "refuse",
+    resolve: Resolve = "none",
 ) -> Pairing:
     """Put gold and a system's spans on one footing, and account for what did not fit.
 
@@ -120,10 +146,18 @@ def pair(
         account.update({(side, "dropped", label): count for label, count in dropped.items()})
         sides.append(mapped)
     labels = tuple(sorted({*sides[0].labels, *sides[1].labels}))
-    for i, side in enumerate(("gold", system)):
-        sides[i], repeated = in_order(recode(sides[i], labels))
+    sides = list(_one_table(recode(sides[0], labels), recode(sides[1], labels)))
+    plain, full = [], []
+    for side, corpus in zip(("gold", system), sides, strict=True):
+        ordered, repeated = in_order(corpus)
         account.update({(side, "repeated", ""): repeated} if repeated else {})
-    return Pairing(sides[0], sides[1], account)
+        apart = in_order(corpus, by_attributes=True)[0] if repeated and corpus.attrs else ordered
+        ordered, removed = resolved(ordered, resolve)
+        account.update({(side, "resolved", ""): removed} if removed else {})
+        plain.append(ordered)
+        full.append(ordered if resolve != "none" or len(apart.doc) == len(ordered.doc) else apart)
+    attributed = None if full[0] is plain[0] and full[1] is plain[1] else Pairing(full[0], full[1])
+    return Pairing(plain[0], plain[1], account, attributed=attributed)
 
 
 def describe(account: Account) -> list[str]:
@@ -144,6 +178,8 @@ def describe(account: Account) -> list[str]:
             f"{'its' if one else 'their'} spans count as spurious",
             "dropped": f"{count} span{'' if one else 's'} labelled {printable(label)} {'was' if one else 'were'} "
             "left out by the label map",
+            "resolved": f"{count} span{'' if one else 's'} that overlap{'s' if one else ''} a better one "
+            f"{'was' if one else 'were'} left out by --resolve",
             "repeated": f"{count} duplicate span{'' if one else 's'} count{'s' if one else ''} once",
         }[what]
         sentences.append(f"{side}: {sentence}.")
@@ -159,8 +195,12 @@ def recode(corpus: Corpus, labels: tuple[str, ...]) -> Corpus:
     return corpus.with_columns(label=codes[corpus.label], labels=labels)
 
 
-def in_order(corpus: Corpus) -> tuple[Corpus, int]:
-    """The corpus with spans sorted by document, start, end and label, and how many duplicates were taken out."""
+def in_order(corpus: Corpus, *, by_attributes: bool = False) -> tuple[Corpus, int]:
+    """The corpus with spans sorted by document, start, end and label, and how many duplicates were taken out.
+
+    Of duplicates the one with the best score and then the first attributes stays; `by_attributes`, those whose
+    attributes differ are none.
+    """
     first = corpus.doc * np.int64(int(corpus.end.max(initial=0)) + 1) + corpus.start
     if (first[1:] > first[:-1]).all():
         return corpus, 0
@@ -169,13 +209,53 @@ def in_order(corpus: Corpus) -> tuple[Corpus, int]:
     if after.all():
         return corpus, 0
     order = np.lexsort((second, first))
-    first, second = first[order], second[order]
-    new = np.concatenate([[True], (first[1:] != first[:-1]) | (second[1:] != second[:-1])])
+    repeated = _differ(order, first, second)
+    if corpus.attrs and not repeated.all():
+        attributes = [_ranks(corpus.attrs[name]) for name in sorted(corpus.attrs, reverse=True)]
+        scores = [] if corpus.score is None else [np.where(np.isnan(corpus.score), np.inf, -corpus.score)]
+        if by_attributes:
+            order = np.lexsort((*scores, *attributes, second, first))
+            repeated = _differ(order, first, second, *attributes)
+        else:
+            order = np.lexsort((*attributes, *scores, second, first))
+    new = np.concatenate([[True], repeated])
     kept = order[new]
     if corpus.score is None or new.all():
         return corpus.with_spans(kept), int(np.count_nonzero(~new))
     best = np.fmax.reduceat(corpus.score[order], np.flatnonzero(new))
     return corpus.with_spans(kept, score=best), int(np.count_nonzero(~new))
+
+
+def _differ(order: Longs, *columns: Longs) -> Bools:
+    """For each row in this order but the first: whether it differs from the row before."""
+    differs = np.zeros(max(len(order) - 1, 0), np.bool_)
+    for column in columns:
+        differs |= column[order[1:]] != column[order[:-1]]
+    return differs
+
+
+def _ranks(column: Column) -> Longs:
+    """The values of a column as numbers in an order that does not depend on the order of rows."""
+    order = sorted(range(len(column.values)), key=lambda code: repr(column.values[code]))
+    rank = np.empty(len(order) + 1, np.int64)
+    rank[order] = np.arange(len(order))
+    rank[-1] = -1
+    return rank[column.codes]
+
+
+def _one_table(gold: Corpus, pred: Corpus) -> tuple[Corpus, Corpus]:
+    """Both sides with one table of values for each attribute, so that codes can be compared."""
+    names = sorted({*gold.attrs, *pred.attrs})
+    if not names:
+        return gold, pred
+    size = len(gold.doc)
+    columns = {
+        name: Column.concat([(gold.attrs.get(name), size), (pred.attrs.get(name), len(pred.doc))]) for name in names
+    }
+    return (
+        gold.with_columns(attrs={name: column.take(slice(0, size)) for name, column in columns.items()}),
+        pred.with_columns(attrs={name: column.take(slice(size, None)) for name, column in columns.items()}),
+    )
 
 
 def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, account: Account) -> tuple[Corpus, Corpus]:

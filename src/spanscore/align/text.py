@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spanscore.corpus import ranges
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -55,7 +57,7 @@ class Letters:
         """Which documents have a text; None if all have."""
         return None if None not in self.texts else np.array([text is not None for text in self.texts])
 
-    def white(self, doc: Ints, at: Ints) -> Bools:
+    def white(self, doc: Ints, at: Ints | Longs) -> Bools:
         """Whether the character at each of these offsets, which are inside the text, is white space."""
         if not len(self._codes):
             return np.zeros(len(doc), np.bool_)
@@ -63,6 +65,22 @@ class Letters:
         codes = self._codes[place] if self._known is None else self._codes[np.minimum(place, len(self._codes) - 1)]
         found: Bools = _WHITE[codes] if codes.dtype == np.uint8 else _WHITE[np.minimum(codes, len(_WHITE) - 1)]
         return found if self._known is None else found & self._known[doc]
+
+    def pieces(self, doc: Ints, start: Ints, end: Ints) -> tuple[Longs, Longs, Longs]:
+        """What white space separates in each stretch of text: the number of the stretch, and where each piece is.
+
+        >>> zero = np.zeros(1, np.int32)
+        >>> [column.tolist() for column in Letters(["Ann \\t Bob"]).pieces(zero, zero + 1, zero + 8)]
+        [[0, 0], [1, 6], [3, 8]]
+        """
+        sizes = end - start
+        owner = np.repeat(np.arange(len(doc)), sizes)
+        offset = ranges(start, sizes)
+        solid = ~self.white(doc[owner], offset)
+        edge = np.concatenate([[True], owner[1:] != owner[:-1], [True]]) if len(owner) else np.zeros(1, np.bool_)
+        begins = solid & (edge[:-1] | np.concatenate([[True], ~solid[:-1]])[: len(solid)])
+        ends = solid & (edge[1:] | np.concatenate([~solid[1:], [True]])[: len(solid)])
+        return owner[begins], offset[begins], offset[ends] + 1
 
     def blank(self, doc: Ints, start: Ints, end: Ints) -> Bools:
         """Whether each stretch of text is white space alone: its edges decide nearly always.

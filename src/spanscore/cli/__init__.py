@@ -17,6 +17,7 @@ COMMANDS = {
     "convert": "Turn a file of any known format into spanscore's own.",
     "measures": "List the measures, or explain one.",
     "score": "Score systems' spans against gold spans.",
+    "weights": "Make weights of related types from a hierarchy.",
 }
 
 

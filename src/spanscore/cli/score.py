@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spanscore.cli.reading import chunks, named, tag_options
 from spanscore.errors import UsageError, plural
+
+if TYPE_CHECKING:
+    from spanscore.measures import Measure
 
 
 @click.command("score")
@@ -37,6 +41,22 @@ from spanscore.errors import UsageError, plural
     show_default=True,
     help="What to do with documents that only the system has.",
 )
+@click.option(
+    "--resolve",
+    type=click.Choice(["none", "score", "longest"]),
+    default="none",
+    show_default=True,
+    help="Which of overlapping spans of one side stays: the one with the higher score, or the longer one.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="WHAT",
+    help="Split the scores by document, type or meta.KEY, with micro and macro averages; give several.",
+)
+@click.option("--type-weights", metavar="FILE", help="sets, overlap: a table of gold type, system type, weight.")
+@click.option("--kb-weights", metavar="FILE", help="sets, overlap: a table of gold id, system id, weight.")
+@click.option("--hipaa-table", metavar="FILE", help="sandbox.hipaa: a table of address type, yes or no.")
 @tag_options
 @click.option(
     "--json", "json_", metavar="FILE", help="Write the results as JSON to this file; '-' prints nothing but JSON."
@@ -62,6 +82,11 @@ def command(
     beta: float,
     label_map: str | None,
     extra_documents: Any,
+    resolve: Any,
+    by: tuple[str, ...],
+    type_weights: str | None,
+    kb_weights: str | None,
+    hipaa_table: str | None,
     tags: dict[str, Any],
     json_: str | None,
     output: str | None,
@@ -78,11 +103,12 @@ def command(
     """
     from spanscore.align import LabelMap
     from spanscore.engine.local import DEFAULT_MEASURES, score_all, score_chunks
-    from spanscore.measures import measure
+    from spanscore.measures import expand
     from spanscore.readers import whole as whole_corpus
     from spanscore.report.files import check_outputs, save, to_json, whole
 
-    chosen = [measure(one) for one in measures or DEFAULT_MEASURES]
+    tables = {"type_weights": type_weights, "kb_weights": kb_weights, "table": hipaa_table}
+    chosen = _with_tables(expand(measures or DEFAULT_MEASURES), tables)
     check_outputs(json_, output)
     mapping = LabelMap() if label_map is None else LabelMap.read(label_map)
     files = [named(one) for one in pred]
@@ -91,14 +117,19 @@ def command(
         raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
     if [gold, *(path for _, path in files)].count("-") > 1:
         raise UsageError("only one input can be standard input.")
-    settings: dict[str, Any] = {"beta": beta, "label_map": mapping, "extra_documents": extra_documents}
+    settings: dict[str, Any] = {
+        "beta": beta,
+        "label_map": mapping,
+        "extra_documents": extra_documents,
+        "resolve": resolve,
+    }
     gold_chunks = chunks(gold, gold_format, tags)
-    if len(files) == 1 and output is None:
+    if len(files) == 1 and output is None and not by:
         name, path = files[0]
         result = score_chunks(gold_chunks, chunks(path, pred_format, tags), chosen, system=name, **settings)
     else:
         systems = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
-        result = score_all(whole_corpus(gold_chunks), systems, chosen, by_document=False, **settings)
+        result = score_all(whole_corpus(gold_chunks), systems, chosen, by=by, by_document=bool(by), **settings)
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
             count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"
@@ -118,6 +149,22 @@ def command(
         click.echo()
         for one in result.scores:
             click.echo(f"{one.system}: {one.signature}")
+
+
+def _with_tables(measures: list[Measure], tables: dict[str, str | None]) -> list[Measure]:
+    """The measures with these files for the parameters of that name; one that nobody has is a mistake."""
+    options = {"type_weights": "--type-weights", "kb_weights": "--kb-weights", "table": "--hipaa-table"}
+    for name, file in tables.items():
+        if file is None:
+            continue
+        changed = [
+            replace(one, **{name: f"@{file}"}) if any(known.name == name for known in one.parameters()) else one
+            for one in measures
+        ]
+        if changed == measures:
+            raise UsageError(f"no measure that was named takes {options[name]}.")
+        measures = changed
+    return measures
 
 
 def _print(result: Any, format_: str, signature: bool) -> None:

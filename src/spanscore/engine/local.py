@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spanscore.align import LabelMap, Pairing, pair
 from spanscore.align.documents import Account, describe
 from spanscore.corpus import Corpus
-from spanscore.errors import InputError, UsageError
-from spanscore.measures import Measure
-from spanscore.measures import measure as as_measure
+from spanscore.errors import InputError, UsageError, unknown
+from spanscore.measures import Measure, expand
+from spanscore.measures.keys import FIELDS
 from spanscore.memory import keep_freed_memory
 from spanscore.records import refuse_repeated_ids
 from spanscore.result import Result, Scores
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spanscore.align.documents import Extra
+    from spanscore.align.resolve import Resolve
 
 BLOCK = 4096
 """Documents a block."""
@@ -37,6 +38,8 @@ def score(
     beta: float = 1.0,
     label_map: LabelMap | Mapping[str, str | None] | None = None,
     extra_documents: Extra = "refuse",
+    resolve: Resolve = "none",
+    by: Sequence[str] = (),
     system: str = "pred",
 ) -> Result:
     """Score one system against the gold data by all these measures at once.
@@ -48,7 +51,8 @@ def score(
     >>> result["iou"].recall, result["exact"].recall
     (1.0, 0.0)
     """
-    return score_all(gold, {system: pred}, measures, beta=beta, label_map=label_map, extra_documents=extra_documents)
+    settings: dict[str, Any] = {"beta": beta, "label_map": label_map, "extra_documents": extra_documents}
+    return score_all(gold, {system: pred}, measures, resolve=resolve, by=by, **settings)
 
 
 def score_all(
@@ -59,9 +63,11 @@ def score_all(
     beta: float = 1.0,
     label_map: LabelMap | Mapping[str, str | None] | None = None,
     extra_documents: Extra = "refuse",
+    resolve: Resolve = "none",
+    by: Sequence[str] = (),
     by_document: bool = True,
 ) -> Result:
-    """Score several systems against the same gold data.
+    """Score several systems against the same gold data; `by` is what tables and files split the scores by.
 
     `by_document=False` forgets each document's own counts: less memory, but no scores by document.
     """
@@ -72,18 +78,19 @@ def score_all(
             raise UsageError(f"expected a Corpus, not {type(corpus).__name__}; read files with spanscore.read.")
     mapping = label_map if isinstance(label_map, LabelMap) else LabelMap(label_map or {})
     labels = {label for corpus in (gold, *systems.values()) for label in corpus.labels}
+    _refuse_unknown(chosen, {name for corpus in (gold, *systems.values()) for name in corpus.attrs})
     scores, notes = [], [*gold.notes, *mapping.unused(labels)]
     inputs = {
         "gold": _About.of(gold).shown(),
         "systems": {name: _About.of(pred).shown() for name, pred in systems.items()},
     }
     for name, pred in systems.items():
-        pairing = pair(gold, pred, system=name, label_map=mapping, extra_documents=extra_documents)
+        pairing = pair(gold, pred, system=name, label_map=mapping, extra_documents=extra_documents, resolve=resolve)
         notes += [*pred.notes, *describe(pairing.account)]
         for one, tally in zip(chosen, tally_all(pairing, chosen, by_document=by_document), strict=True):
-            line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, beta)
+            line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, resolve, beta)
             scores.append(Scores(name, one, tally, beta, line, pairing))
-    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)))
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), by=tuple(by))
 
 
 def score_chunks(
@@ -94,20 +101,27 @@ def score_chunks(
     beta: float = 1.0,
     label_map: LabelMap | None = None,
     extra_documents: Extra = "refuse",
+    resolve: Resolve = "none",
     system: str = "pred",
 ) -> Result:
     """Score one system as its documents and the gold's come in, as `read_chunks` gives them.
 
     While both have the same documents in the same order, nothing is kept but counts: memory does not grow. From where
     they differ, the rest is joined by id. The numbers are those of `score`; errors and scores by document are not kept.
+    A measure that must see all documents at once, such as those of clusterings, makes all wait for the last one.
     """
     chosen = _measures(measures, beta)
     mapping = label_map or LabelMap()
+    if any(one.whole for one in chosen):
+        settings: dict[str, Any] = {"beta": beta, "label_map": mapping, "extra_documents": extra_documents}
+        both = Corpus.concat(list(gold)), {system: Corpus.concat(list(pred))}
+        return score_all(*both, chosen, resolve=resolve, by_document=False, **settings)
     account: Account = Counter()
     tallies: list[list[Tally]] = []
     about = (_About(), _About())
     seen: set[str] = set()
     labels: set[str] = set()
+    attributes: set[str] = set()
     for piece in _in_step(iter(gold), iter(pred)):
         if piece[0].ids == piece[1].ids:
             piece[1].__dict__["id_checks"] = piece[0].id_checks
@@ -119,11 +133,13 @@ def score_chunks(
         for side, corpus in zip(about, piece, strict=True):
             side.add(corpus)
         labels.update(piece[0].labels, piece[1].labels)
-        pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents)
+        attributes.update(piece[0].attrs, piece[1].attrs)
+        pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents, resolve=resolve)
         account.update(pairing.account)
         tallies.append(tally_all(pairing, chosen, by_document=False))
     if not tallies:
         raise InputError("there is no document to score.")
+    _refuse_unknown(chosen, attributes)
     fingerprints = about[0].fingerprint, about[1].fingerprint
     scores = [
         Scores(
@@ -131,7 +147,7 @@ def score_chunks(
             one,
             Tally.concat(parts).together(),
             beta,
-            signature(one, *fingerprints, mapping, extra_documents, beta),
+            signature(one, *fingerprints, mapping, extra_documents, resolve, beta),
         )
         for one, parts in zip(chosen, zip(*tallies, strict=True), strict=True)
     ]
@@ -156,9 +172,7 @@ def _in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[C
 
 
 def _measures(measures: str | Measure | Sequence[str | Measure], beta: float) -> list[Measure]:
-    if isinstance(measures, str | Measure):
-        measures = [measures]
-    chosen = list({repr(one): one for one in map(as_measure, measures)}.values())
+    chosen = expand(measures)
     if not chosen:
         raise UsageError("name at least one measure.")
     if not 0 < beta <= 1000:
@@ -166,11 +180,20 @@ def _measures(measures: str | Measure | Sequence[str | Measure], beta: float) ->
     return chosen
 
 
+def _refuse_unknown(measures: Sequence[Measure], attributes: set[str]) -> None:
+    """An attribute that a measure compares, but that no span has, is a slip of the pen."""
+    for one in measures:
+        for name in one.needs:
+            if name not in attributes:
+                raise UsageError(f"{one!r}: {unknown('attribute of spans', name, {*attributes, *FIELDS})}")
+
+
 def tally_all(pairing: Pairing, measures: Sequence[Measure], *, by_document: bool = True) -> list[Tally]:
     """The tallies of several measures, block by block; without documents' own counts if nobody asks for them."""
-    pieces = pairing.blocks(BLOCK, by_document=by_document)
-    blocks = [[one.tally(piece) for one in measures] for piece in pieces]
-    tallies = [Tally.concat(parts) for parts in zip(*blocks, strict=True)]
+    inside = [one for one in measures if not one.whole]
+    blocks = [[one.tally(piece) for one in inside] for piece in pairing.blocks(BLOCK, by_document=by_document)]
+    found = {id(one): Tally.concat(parts) for one, parts in zip(inside, zip(*blocks, strict=True), strict=False)}
+    tallies = [found[id(one)] if id(one) in found else one.tally(pairing) for one in measures]
     return tallies if by_document else [tally.together() for tally in tallies]
 
 

@@ -90,7 +90,11 @@ class CharPii(Char):
     """
 
     name: ClassVar[str] = "char.pii"
-    by_type: ClassVar[bool] = False
+
+    @property
+    def by_type(self) -> bool:
+        """There are no types."""
+        return False
 
     def _view(self, pairing: Pairing) -> Pairing:
         return super()._view(pairing.once("pii", lambda it: one_label(it, "PII")))

@@ -38,7 +38,7 @@ class Exact(Measure):
         """Count spans that are in both sets."""
         pairing = self._view(pairing)
         gold, pred = pairing.gold, pairing.pred
-        found, _ = _identical(pairing, same_label=True)
+        found, _ = identical(pairing, same_label=True)
         events = {
             "tp": (gold.doc[found], gold.label[found]),
             "predicted": (pred.doc, pred.label),
@@ -49,30 +49,36 @@ class Exact(Measure):
     def judge(self, pairing: Pairing) -> Judgement:
         """A gold span with no equal is taken for a span in the same place that no other gold span is taken for."""
         pairing = self._view(pairing)
-        gold, pred = pairing.gold, pairing.pred
-        partner, owner = np.full(len(gold.start), -1), np.full(len(pred.start), -1)
-        a, b = _identical(pairing, same_label=True)
-        partner[a], owner[b] = b, a
-        a, b = _identical(pairing, same_label=False)
-        open_ = (partner[a] < 0) & (owner[b] < 0)
-        a, b = _in_turn(a[open_], b[open_])
-        right = owner >= 0
-        partner[a], owner[b] = b, a
-        return Judgement(
-            pairing,
-            cell=np.where(partner < 0, -1, pred.label[partner] if len(pred.label) else -1).astype(np.int32),
-            partner=partner,
-            iou=(partner >= 0).astype(np.float64),
-            right=right,
-            taken=np.where(right, -1, owner),
-            loose=pred.label[owner < 0],
-        )
+        return judge_in_place(pairing, *identical(pairing, same_label=True))
 
     def _view(self, pairing: Pairing) -> Pairing:
         return pairing if self.typed else pairing.once("untyped", lambda it: one_label(it, "SPAN"))
 
 
-def _identical(pairing: Pairing, *, same_label: bool) -> tuple[Longs, Longs]:
+def judge_in_place(pairing: Pairing, a: Longs, b: Longs) -> Judgement:
+    """Rows that match are right; another gold span is taken for a span of another type in the same place, if there is
+    one that no other is taken for.
+    """
+    gold, pred = pairing.gold, pairing.pred
+    partner, owner = np.full(len(gold.start), -1), np.full(len(pred.start), -1)
+    partner[a], owner[b] = b, a
+    a, b = identical(pairing, same_label=False)
+    open_ = (partner[a] < 0) & (owner[b] < 0) & (gold.label[a] != pred.label[b])
+    a, b = _in_turn(a[open_], b[open_])
+    right = owner >= 0
+    partner[a], owner[b] = b, a
+    return Judgement(
+        pairing,
+        cell=np.where(partner < 0, -1, pred.label[partner] if len(pred.label) else -1).astype(np.int32),
+        partner=partner,
+        iou=(partner >= 0).astype(np.float64),
+        right=right,
+        taken=np.where(right, -1, owner),
+        loose=pred.label[owner < 0],
+    )
+
+
+def identical(pairing: Pairing, *, same_label: bool) -> tuple[Longs, Longs]:
     """Gold and predicted rows with the same boundaries."""
     both, gold, pred = pairing.overlaps, pairing.gold, pairing.pred
     whole = (both.shared == (gold.end - gold.start)[both.gold]) & (both.shared == (pred.end - pred.start)[both.pred])

@@ -200,7 +200,11 @@ class IoUPii(IoU):
     """
 
     name: ClassVar[str] = "iou.pii"
-    by_type: ClassVar[bool] = False
+
+    @property
+    def by_type(self) -> bool:
+        """There are no types."""
+        return False
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing.once("pii", lambda it: one_label(it, "PII"))

@@ -64,6 +64,8 @@ class Parameter:
             return "one of " + ", ".join(self.choices)
         if isinstance(self.default, bool):
             return "true or false"
+        if isinstance(self.default, str):
+            return "text"
         bounds = "" if math.isinf(self.low) else f" from {self.low:g} to {self.high:g}"
         return ("a number" if isinstance(self.default, float) else "a whole number") + bounds
 
@@ -94,10 +96,25 @@ class Measure(ABC):
     """A way to count. Subclasses declare parameters as fields, and the four things below."""
 
     name: ClassVar[str]
-    by_type: ClassVar[bool] = True
-    """Whether there is a row for each type beside the overall one."""
     symmetric: ClassVar[bool] = False
     """Whether swapping gold and predicted swaps precision and recall."""
+    undefined: ClassVar[float] = math.nan
+    """What a mean over types, documents or slices takes for a number that is undefined; nan: nothing."""
+
+    @property
+    def by_type(self) -> bool:
+        """Whether there is a row for each type beside the overall one."""
+        return True
+
+    @property
+    def whole(self) -> bool:
+        """Whether all documents must be seen at once, because what is counted is not inside one document."""
+        return False
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The attributes of spans without which there is nothing to compare: one that no span has is a mistake."""
+        return ()
 
     @abstractmethod
     def tally(self, pairing: Pairing) -> Tally:
@@ -122,12 +139,15 @@ class Measure(ABC):
             object.__setattr__(self, declared.name, declared.check(getattr(self, declared.name)))
 
     def __repr__(self) -> str:
-        given = tuple(
+        return str(Spec(self.name, self._given()))
+
+    def _given(self) -> tuple[tuple[str, str], ...]:
+        """The parameters that are not as by default, as they are written."""
+        return tuple(
             (declared.name, declared.write(value))
             for declared in self.parameters()
             if (value := getattr(self, declared.name)) != declared.default
         )
-        return str(Spec(self.name, given))
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

@@ -56,7 +56,11 @@ class PresidioPii(Presidio):
     """
 
     name: ClassVar[str] = "presidio.pii"
-    by_type: ClassVar[bool] = False
+
+    @property
+    def by_type(self) -> bool:
+        """There are no types."""
+        return False
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing.once("pii", lambda it: one_label(it, "PII"))

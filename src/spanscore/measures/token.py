@@ -76,7 +76,11 @@ class TokenPii(Token):
     """
 
     name: ClassVar[str] = "token.pii"
-    by_type: ClassVar[bool] = False
+
+    @property
+    def by_type(self) -> bool:
+        """There are no types."""
+        return False
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing.once("pii", lambda it: one_label(it, "PII"))

@@ -32,6 +32,7 @@ def to_json(result: Result) -> bytes:
             "system": row.system,
             "measure": row.measure,
             "type": row.type,
+            **({"by": row.by, "slice": row.slice} if row.by else {}),
             "precision": _defined(row.score.precision),
             "recall": _defined(row.score.recall),
             "f": _defined(row.score.f),

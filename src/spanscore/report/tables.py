@@ -18,30 +18,37 @@ if TYPE_CHECKING:
     from spanscore.result import Result, Score, Scores
 
 ALL = "all"
+MICRO, MACRO = "<micro>", "<macro>"
+"""The rows of the score of all slices' counts together, and of the mean of their scores."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table: one system, measure and type (None: all types)."""
+    """A line of a table: one system, measure and type (None: all types), or slice of what scores are split by."""
 
     system: str
     measure: str
     type: str | None
     score: Score
+    by: str | None = None
+    slice: str | None = None
 
 
 def rows(result: Result) -> Iterator[Row]:
     """All lines, each measure's overall one before its types."""
     for one in result.scores:
-        yield from _rows(one)
+        yield from _rows(one, result.by)
 
 
-def _rows(one: Scores) -> Iterator[Row]:
+def _rows(one: Scores, splits: tuple[str, ...]) -> Iterator[Row]:
     name = repr(one.measure)
     yield Row(one.system, name, None, one.overall)
     for label, score in one.by_type.items():
         yield Row(one.system, name, label, score)
+    for by in splits:
+        for slice_, score in {**one.by(by), MICRO: one.micro(by), MACRO: one.macro(by)}.items():
+            yield Row(one.system, name, None, score, by, slice_)
 
 
 def rich_table(result: Result, width: int) -> RenderableType:
@@ -74,8 +81,8 @@ def rich_table(result: Result, width: int) -> RenderableType:
         cells = [*names, line.measure] if first else [""] * (len(names) + 1)
         numbers = [shown(line.score.precision), shown(line.score.recall), shown(line.score.f)]
         numbers += [_count(line.score.counts.get(name)) for name in counts]
-        style = "bold" if line.type is None else ""
-        kind = ALL if line.type is None else printable(line.type)
+        style = "bold" if line.type is None and line.by is None else ""
+        kind = _kind(line) if line.type is None else printable(line.type)
         table.add_row(*(Text(cell, style=style) for cell in (*cells, kind, *numbers)))
     return table
 
@@ -92,8 +99,8 @@ def plain(result: Result, width: int = 1000) -> str:
 
 def markdown(result: Result) -> str:
     """A Markdown table; what could be read as markup is escaped."""
-    head, body = _cells(result)
-    aligned = [":---" if i < 3 else "---:" for i in range(len(head))]
+    head, body, texts = _cells(result)
+    aligned = [":---" if i < texts else "---:" for i in range(len(head))]
     lines = [head, aligned, *([_escape(cell) for cell in row] for row in body)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -102,11 +109,11 @@ def separated(result: Result, delimiter: str, *, signatures: bool = False) -> st
     """CSV or TSV with full precision; undefined and the type of an overall row are empty; nothing is a formula."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    head, body = _cells(result, exact=True)
+    head, body, texts = _cells(result, exact=True)
     lines = {(one.system, repr(one.measure)): one.signature for one in result.scores}
     writer.writerow([*head, "signature"] if signatures else head)
     for row in body:
-        cells = [safe_cell(cell) if i < 3 else cell for i, cell in enumerate(row)]
+        cells = [safe_cell(cell) if i < texts else cell for i, cell in enumerate(row)]
         writer.writerow([*cells, lines[row[0], row[1]]] if signatures else cells)
     return out.getvalue()
 
@@ -129,19 +136,27 @@ def shown(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
 
-def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list[str]]]:
+def _kind(line: Row) -> str:
+    return ALL if line.by is None else f"{line.by}: {printable(line.slice or '')}"
+
+
+def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list[str]], int]:
+    """The head, the body, and how many columns of it are text."""
     lines = list(rows(result))
     counts = _count_names(lines)
-    head = ["system", "measure", "type", "precision", "recall", f"f{_beta(lines)}", *counts]
+    split = any(line.by for line in lines)
+    head = ["system", "measure", "type", *(["by", "slice"] if split else [])]
+    texts = len(head)
+    head += ["precision", "recall", f"f{_beta(lines)}", *counts]
     body = []
     for line in lines:
         numbers = [line.score.precision, line.score.recall, line.score.f]
         spelt = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
         kind = ("" if exact else ALL) if line.type is None else line.type
-        body.append(
-            [line.system, line.measure, kind, *spelt, *(_count(line.score.counts.get(name)) for name in counts)]
-        )
-    return head, body
+        slices = [line.by or "", line.slice or ""] if split else []
+        numbers_ = [_count(line.score.counts.get(name)) for name in counts]
+        body.append([line.system, line.measure, kind, *slices, *spelt, *numbers_])
+    return head, body, texts
 
 
 def _count_names(lines: list[Row]) -> list[str]:

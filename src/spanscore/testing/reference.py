@@ -27,6 +27,10 @@ def reference_tally(measure: Measure, gold: Corpus, pred: Corpus) -> dict[tuple[
     """What the measure counts in each document for each label, where it counts anything."""
     predicted = {str(document.id): document for document in pred.documents()}
     found: dict[tuple[str, str], Counts] = {}
+    if measure.whole:
+        documents = [(document, predicted.get(str(document.id))) for document in gold.documents()]
+        row = _WHOLE[measure.name](measure, documents)
+        return {("", ""): {key: value for key, value in row.items() if value}} if any(row.values()) else {}
     for document in gold.documents():
         other = predicted.get(str(document.id))
         counts: dict[str, Counts] = defaultdict(lambda: defaultdict(int))
@@ -38,10 +42,308 @@ def reference_tally(measure: Measure, gold: Corpus, pred: Corpus) -> dict[tuple[
 
 
 class _Side(set[Span]):
-    """The spans of one side of a document, duplicates counted once."""
+    """The spans of one side of a document, duplicates counted once; and its mentions, those that differ in attributes
+    alone told apart.
+    """
 
     def __init__(self, document: Document | None) -> None:
-        super().__init__((span.start, span.end, span.label) for span in (document.spans if document else ()))
+        spans = document.spans if document else []
+        super().__init__((span.start, span.end, span.label) for span in spans)
+        name = str(document.id) if document else ""
+        self.mentions = sorted({_Mention(name, span) for span in spans}, key=_Mention.order)
+        self.best: dict[Span, _Mention] = {}
+        for mention in sorted(self.mentions, key=lambda one: (-_score(spans, one), one.order()), reverse=True):
+            self.best[mention.span] = mention
+
+
+class _Mention:
+    """A span with its attributes."""
+
+    def __init__(self, document: str, span: Any) -> None:
+        self.document = document
+        self.span: Span = (span.start, span.end, span.label)
+        self.attrs: dict[str, Any] = dict(span.attrs or {})
+
+    def order(self) -> tuple[Any, ...]:
+        known = sorted({"kbid", "locationType", "dateFormat", *self.attrs})
+        return (*self.span, *((name in self.attrs, repr(self.attrs.get(name))) for name in known))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Mention) and self.order() == other.order() and self.document == other.document
+
+    def __hash__(self) -> int:
+        return hash(self.order())
+
+    def field(self, name: str) -> Any:
+        """A field of a key."""
+        start, end, label = self.span
+        eid = self.attrs.get("kbid")
+        return {
+            "docid": self.document,
+            "start": start,
+            "end": end,
+            "span": (self.document, start, end),
+            "type": label,
+            "eid": eid,
+            "kbid": None if eid is None or eid.startswith("NIL") else eid,
+        }.get(name, self.attrs.get(name))
+
+    def key(self, fields: Any) -> tuple[Any, ...]:
+        """What must be the same."""
+        return tuple(self.field(name) for name in fields)
+
+
+def _score(spans: list[Any], mention: _Mention) -> float:
+    """The best score of the spans that are this mention; none is worst."""
+    same = [span for span in spans if _Mention(mention.document, span) == mention]
+    return max(float("-inf") if span.score is None else span.score for span in same)
+
+
+def _filtered(name: str, mentions: list[_Mention]) -> list[_Mention]:
+    if name == "is_first":
+        first: dict[Any, _Mention] = {}
+        for mention in sorted(mentions, key=lambda one: (one.span[0], -one.span[1], one.order())):
+            first.setdefault((mention.document, mention.field("eid")), mention)
+        return list(first.values())
+    if name == "is_linked":
+        return [one for one in mentions if one.field("kbid") is not None]
+    if name == "is_nil":
+        return [one for one in mentions if one.field("eid") is not None and one.field("kbid") is None]
+    return mentions
+
+
+def _add(counts: Any, name: str, credit: float) -> None:
+    """Credit that is not whole is counted in units of 2**-36."""
+    if credit == 1:
+        counts[name] += 1
+    elif credit > 0:
+        counts[f"{name}_part"] += round(credit * 2**36)
+
+
+def _sets(measure: Any, gold: _Side, pred: _Side, text: _Text, counts: Any) -> None:
+    sides = [{m.key(measure.fields): m for m in _filtered(measure.filter, side.mentions)} for side in (gold, pred)]
+    for (mine, other), names in zip((sides, sides[::-1]), (("rtp", "annotated"), ("ptp", "predicted")), strict=True):
+        for key, mention in mine.items():
+            label = mention.span[2] if measure.by_type else ""
+            counts[label][names[0]] += key in other
+            counts[label][names[1]] += 1
+
+
+def _overlap_share(measure: Any, gold: _Side, pred: _Side, text: _Text, counts: Any) -> None:
+    sides = [_filtered(measure.filter, side.mentions) for side in (gold, pred)]
+    fields = [name for name in measure.fields if name not in ("span", "docid")]
+    names = (("rtp", "annotated"), ("ptp", "predicted"))
+    for number, (mine, other) in enumerate((sides, sides[::-1])):
+        if measure.others == "count":
+            for mention in (gold, pred)[number].mentions:
+                counts[mention.span[2] if measure.by_type else ""][names[number][1]] += 1
+        for mention in mine:
+            shares = [
+                _share(mention.span, one.span)
+                for one in other
+                if one.key(fields) == mention.key(fields) and _overlap(mention.span[:2], one.span[:2])
+            ]
+            share = max(shares, default=0.0) if measure.strategies[number] == "max" else _sum(mention, other, fields)
+            row = counts[mention.span[2] if measure.by_type else ""]
+            _add(row, names[number][0], share)
+            row[names[number][1]] += measure.others == "drop"
+
+
+def _share(a: Span, b: Span) -> float:
+    return (min(a[1], b[1]) - max(a[0], b[0])) / (a[1] - a[0]) if a[1] > a[0] else 1.0
+
+
+def _sum(mention: _Mention, others: list[_Mention], fields: list[str]) -> float:
+    start, end, _ = mention.span
+    near = [one.span for one in others if one.key(fields) == mention.key(fields)]
+    if start == end:
+        return float(any(span[:2] == (start, end) for span in near))
+    return sum(any(a <= i < b for a, b, _ in near) for i in range(start, end)) / (end - start)
+
+
+def _clusters(measure: Any, mentions: list[_Mention]) -> list[set[Any]]:
+    found: dict[Any, set[Any]] = defaultdict(set)
+    for mention in mentions:
+        found[mention.field("eid")].add(mention.key(measure.fields))
+    return list(found.values())
+
+
+def _clustering(measure: Any, documents: list[tuple[Document, Document | None]]) -> Counts:
+    """Every way to compare clusterings, from its definition."""
+    sides = []
+    for number in range(2):
+        mentions = [m for pair in documents for m in _filtered(measure.filter, _Side(pair[number]).mentions)]
+        sides.append(_clusters(measure, mentions))
+    gold, pred = sides
+    agree: dict[str, Callable[..., tuple[float, float]]] = {
+        "muc": _muc,
+        "b_cubed": _b_cubed,
+        "pairwise": lambda a, b: (len(_pairs_in(a) & _pairs_in(b)), len(_pairs_in(a))),
+        "pairwise_negative": lambda a, b: (len(_pairs_out(a) & _pairs_out(b)), len(_pairs_out(a))),
+        "mention_ceaf": lambda a, b: (_ceaf(a, b, lambda x, y: len(x & y)), sum(map(len, a))),
+        "entity_ceaf": lambda a, b: (_ceaf(a, b, lambda x, y: 2 * len(x & y) / (len(x) + len(y))), len(a)),
+    }
+    (ptp, predicted), (rtp, annotated) = agree[measure.name](pred, gold), agree[measure.name](gold, pred)
+    return {"ptp": ptp, "predicted": predicted, "rtp": rtp, "annotated": annotated}  # type: ignore[dict-item]
+
+
+def _muc(mine: list[set[Any]], other: list[set[Any]]) -> tuple[float, float]:
+    kept = 0
+    for cluster in mine:
+        pieces = [cluster & one for one in other if cluster & one]
+        kept += sum(map(len, pieces)) - len(pieces)
+    return kept, sum(len(cluster) - 1 for cluster in mine)
+
+
+def _b_cubed(mine: list[set[Any]], other: list[set[Any]]) -> tuple[float, float]:
+    shares = [len(cluster & one) / len(cluster) for cluster in mine for m in cluster for one in other if m in one]
+    return sum(shares), sum(map(len, mine))
+
+
+def _pairs_in(clusters: list[set[Any]]) -> set[Any]:
+    return {frozenset((a, b)) for cluster in clusters for a in cluster for b in cluster if a != b}
+
+
+def _pairs_out(clusters: list[set[Any]]) -> set[Any]:
+    every = {frozenset((a, b)) for x in clusters for y in clusters for a in x for b in y if a != b}
+    return every - _pairs_in(clusters)
+
+
+def _ceaf(mine: list[set[Any]], other: list[set[Any]], alike: Callable[[Any, Any], float]) -> float:
+    """The best of all one-to-one assignments."""
+    if not mine:
+        return 0.0
+    first, rest = mine[0], mine[1:]
+    best = _ceaf(rest, other, alike)
+    for i, one in enumerate(other):
+        if first & one:
+            best = max(best, alike(first, one) + _ceaf(rest, other[:i] + other[i + 1 :], alike))
+    return best
+
+
+_WHOLE: dict[str, Callable[..., Counts]] = dict.fromkeys(
+    ("muc", "b_cubed", "entity_ceaf", "mention_ceaf", "pairwise", "pairwise_negative"), _clustering
+)
+
+
+def _semeval(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: Any) -> None:
+    golds, preds = sorted(gold), sorted(pred)
+    pairs = [(g, p) for g in golds for p in preds if g == p]
+    for rule in (lambda g, p: g[:2] == p[:2], lambda g, p: _overlap(g[:2], p[:2]) and _share(g, p) >= measure.overlap):
+        free = [g for g in golds if g not in dict(pairs)]
+        left = [p for p in preds if p not in [other for _, other in pairs]]
+        pairs += _best_assignment(free, left, rule)[1]
+    for g, p in pairs:
+        same, exact = g[2] == p[2], g[:2] == p[:2]
+        kind = {
+            "semeval.strict": "correct" if same and exact else "incorrect",
+            "semeval.exact": "correct" if exact else "incorrect",
+            "semeval.partial": "correct" if exact else "partial",
+            "semeval.type": "correct" if same else "incorrect",
+        }[measure.name]
+        counts[g[2]][kind] += 1
+    for g in golds:
+        counts[g[2]]["missed"] += g not in [one for one, _ in pairs]
+    for p in preds:
+        counts[p[2]]["spurious"] += p not in [one for _, one in pairs]
+
+
+def _best_assignment(golds: list[Span], preds: list[Span], rule: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """Of all assignments the one with the most same-type pairs, then the most overlap, then the earliest partners."""
+    if not golds:
+        return (0, 0, ()), []
+    first, rest = golds[0], golds[1:]
+    (same, overlap, places), pairs = _best_assignment(rest, preds, rule)
+    best = (same, overlap, (float("-inf"), *places)), pairs
+    for place, other in enumerate(preds):
+        if rule(first, other):
+            (same, overlap, places), pairs = _best_assignment(rest, [p for p in preds if p != other], rule)
+            shared = max(min(first[1], other[1]) - max(first[0], other[0]), 1)
+            value = (same + (first[2] == other[2]), overlap + shared, (-place, *places))
+            if value > best[0]:
+                best = value, [(first, other), *pairs]
+    return best
+
+
+def _instance(measure: Any, gold: _Side, pred: _Side, text: _Text, counts: Any) -> None:
+    def right(g: Span, p: Span) -> bool:
+        mine, other = gold.best[g].attrs, pred.best[p].attrs
+        if measure.name == "sandbox.subtype":
+            place = [str(attrs.get("locationType", "")).upper() for attrs in (mine, other)]
+            return g == p and place[0] == place[1] and mine.get("dateFormat") == other.get("dateFormat")
+        if measure.name == "sandbox.hipaa":
+            phi = {"CITY": True, "HOSPITAL": measure.table == "i2b2", "STATE": measure.table == "i2b2", "NONE": None}
+            return g == p and len({phi[str(attrs.get("locationType")).upper()] for attrs in (mine, other)}) == 1
+        if measure.name == "sandbox.instance-relax" and g[2] == p[2]:
+            near = g[0] == p[0] if measure.anchor == "start" else abs(g[0] - p[0]) <= measure.tolerance
+            return near and abs(g[1] - p[1]) <= measure.tolerance
+        return g == p
+
+    for span in gold:
+        counts[span[2]]["annotated"] += 1
+    for span in pred:
+        counts[span[2]]["predicted"] += 1
+    for label in {span[2] for span in gold}:
+        mine = [span for span in sorted(gold) if span[2] == label]
+        counts[label]["tp"] += _most_pairs(mine, sorted(pred), right)
+
+
+def _most_pairs(golds: list[Span], preds: list[Span], right: Callable[[Span, Span], bool]) -> int:
+    """The size of the largest one-to-one matching."""
+    owner: dict[Span, Span] = {}
+
+    def find(one: Span, tried: set[Span]) -> bool:
+        for other in preds:
+            if right(one, other) and other not in tried:
+                tried.add(other)
+                if other not in owner or find(owner[other], tried):
+                    owner[other] = one
+                    return True
+        return False
+
+    return sum(find(one, set()) for one in golds)
+
+
+def _sandbox_token(measure: Any, gold: _Side, pred: _Side, text: _Text, counts: Any) -> None:
+    whole = text.text or ""
+    tokens = [
+        {(label, start + m.start(), m[0]) for start, end, label in side for m in re.finditer(r"\S+", whole[start:end])}
+        for side in (gold, pred)
+    ]
+    for label, _, _ in tokens[0]:
+        counts[label]["annotated"] += 1
+    for label, _, _ in tokens[1]:
+        counts[label]["predicted"] += 1
+    if measure.key == "position":
+        for label, _, _ in tokens[0] & tokens[1]:
+            counts[label]["tp"] += 1
+        return
+    for label in {span[2] for span in gold}:
+        groups = _linked(sorted(s for s in gold if s[2] == label), sorted(s for s in pred if s[2] == label))
+        used: tuple[set[Any], set[Any]] = set(), set()
+        owned: list[tuple[dict[str, int], dict[str, int]]] = [(defaultdict(int), defaultdict(int)) for _ in groups]
+        for number, side in enumerate((gold, pred)):
+            for span in sorted(s for s in side if s[2] == label):
+                group = next((i for i, one in enumerate(groups) if span in one[number]), None)
+                for match in re.finditer(r"\S+", whole[span[0] : span[1]]):
+                    token = (span[0] + match.start(), match[0])
+                    if token not in used[number]:
+                        used[number].add(token)
+                        if group is not None:
+                            owned[group][number][match[0]] += 1
+        counts[label]["tp"] += sum(min(n, other[word]) for mine, other in owned for word, n in mine.items())
+
+
+def _linked(golds: list[Span], preds: list[Span]) -> list[tuple[set[Span], set[Span]]]:
+    """Spans of both sides that overlap, and those that overlap these, and so on."""
+    groups: list[tuple[set[Span], set[Span]]] = []
+    for g in golds:
+        for p in preds:
+            if _overlap(g[:2], p[:2]):
+                touched = [group for group in groups if g in group[0] or p in group[1]]
+                merged = ({g}.union(*(t[0] for t in touched)), {p}.union(*(t[1] for t in touched)))
+                groups = [group for group in groups if group not in touched] + [merged]
+    return groups
 
 
 class _Text:
@@ -173,8 +475,22 @@ _FAMILIES: dict[str, Callable[..., None]] = {
     "exact": _exact,
     "iou": _iou,
     "iou.pii": _iou,
+    "overlap-maxmax": _overlap_share,
+    "overlap-maxsum": _overlap_share,
+    "overlap-summax": _overlap_share,
+    "overlap-sumsum": _overlap_share,
     "presidio": _iou,
     "presidio.pii": _iou,
+    "sandbox.hipaa": _instance,
+    "sandbox.instance": _instance,
+    "sandbox.instance-relax": _instance,
+    "sandbox.subtype": _instance,
+    "sandbox.token": _sandbox_token,
+    "semeval.exact": _semeval,
+    "semeval.partial": _semeval,
+    "semeval.strict": _semeval,
+    "semeval.type": _semeval,
+    "sets": _sets,
     "sixway.flexible": _sixway,
     "sixway.partial": _sixway,
     "sixway.strict": _sixway,

@@ -16,6 +16,13 @@ except ImportError:
 PIECES = ("Ann", "Bob", "of", "the", "May", " ", "  ", "\n", ".", ",", "-", "é", "😀", "١", "a\u0301", "\u200f")
 """What texts are made of: names, skip words, white space, punctuation, and characters that are easily miscounted."""
 
+ATTRIBUTES = {
+    "kbid": ("Q1", "Q2", "NIL1", "NIL2", None),
+    "locationType": ("city", "CITY", "hospital", "State", None),
+    "dateFormat": ("MM", "mm"),
+}
+"""Attributes that spans may have: entities, and subtypes that differ in case alone."""
+
 
 @st.composite
 def pairs(
@@ -25,22 +32,29 @@ def pairs(
     max_spans: int = 6,
     texts: bool | None = None,
     tokens: bool | None = None,
+    attributes: bool | None = None,
 ) -> tuple[Corpus, Corpus]:
     """A gold corpus and predictions for the same documents, or for some of them.
 
-    `texts` and `tokens` say whether documents have these: always, never, or (None) sometimes.
+    `texts` and `tokens` say whether documents have these, `attributes` whether spans have: always, never, or (None)
+    sometimes.
     """
     gold, pred = [], []
+    attributed = draw(st.booleans()) if attributes is None else attributes
     for number in range(draw(st.integers(1, max_documents))):
         text = "".join(draw(st.lists(st.sampled_from(PIECES), max_size=10)))
-        document: dict[str, Any] = {"id": f"d{number}", "spans": draw(_spans(len(text), "ABC", max_spans))}
+        document: dict[str, Any] = {
+            "id": f"d{number}",
+            "spans": draw(_spans(len(text), "ABC", max_spans, attributed=attributed)),
+        }
         if draw(st.booleans()) if texts is None else texts:
             document["text"] = text
         if draw(st.booleans()) if tokens is None else tokens:
             document["tokens"] = draw(_tokens(len(text)))
         gold.append(document)
         if draw(st.integers(0, 9)):
-            pred.append({"id": f"d{number}", "spans": draw(_spans(len(text), "ABD", max_spans, scored=True))})
+            spans = draw(_spans(len(text), "ABD", max_spans, attributed=attributed, scored=True))
+            pred.append({"id": f"d{number}", "spans": spans})
     if not pred:
         pred.append({"id": "d0", "spans": []})
     return Corpus.from_documents(gold), Corpus.from_documents(draw(st.permutations(pred)))
@@ -52,16 +66,23 @@ def corpora(**limits: Any) -> st.SearchStrategy[Corpus]:
 
 
 @st.composite
-def _spans(draw: st.DrawFn, length: int, labels: str, most: int, *, scored: bool = False) -> list[dict[str, Any]]:
+def _spans(
+    draw: st.DrawFn, length: int, labels: str, most: int, *, attributed: bool, scored: bool = False
+) -> list[dict[str, Any]]:
     found = []
     for _ in range(draw(st.integers(0, most))):
         a, b = sorted((draw(st.integers(0, length)), draw(st.integers(0, length))))
         span: dict[str, Any] = {"start": a, "end": b, "label": draw(st.sampled_from(labels))}
+        if attributed:
+            attrs = {name: draw(st.sampled_from(values)) for name, values in ATTRIBUTES.items() if draw(st.booleans())}
+            span["attrs"] = {name: value for name, value in attrs.items() if value is not None}
         if scored and draw(st.booleans()):
             span["score"] = draw(st.sampled_from([0.1, 0.5, 0.85, 1.0]))
         found.append(span)
     if found and draw(st.integers(0, 3)) == 0:
         found.append(dict(found[0]))
+    if found and attributed and draw(st.integers(0, 3)) == 0:
+        found.append({**found[0], "attrs": {"kbid": "Q3"}})
     return found
 
 

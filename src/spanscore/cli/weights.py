@@ -1,0 +1,55 @@
+"""`spanscore weights`: how much related types count, from a hierarchy of types."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from spanscore.errors import InputError, UsageError
+
+
+@click.command("weights")
+@click.argument("hierarchy")
+@click.option("--decay", type=float, default=0.5, show_default=True, help="The weight for each step up.")
+def command(hierarchy: str, decay: float) -> None:
+    """Print a table of weights for --type-weights from HIERARCHY, a JSON object of types and their subtypes.
+
+    Where the system's type is an ancestor of the gold type, d steps up, it counts decay to the power of d.
+
+    \b
+    echo '{"place": ["city", "state"]}' > types.json
+    spanscore weights types.json --decay 0.5 > weights.tsv
+    spanscore score gold.tsv system.tsv -m sets::span+type --type-weights weights.tsv
+    """
+    from spanscore.measures.weights import of_hierarchy
+
+    if not 0 <= decay <= 1:
+        raise UsageError("the decay must be a number from 0 to 1.")
+    for (gold, system), weight in of_hierarchy(_read(hierarchy), decay).table.items():
+        click.echo(f"{gold}\t{system}\t{weight!r}")
+
+
+def _read(path: str) -> dict[str, list[str]]:
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8-sig")
+        said: dict[str, list[str]] = json.loads(text)
+    except UnicodeDecodeError:
+        raise InputError("the hierarchy is not UTF-8.", path) from None
+    except OSError as error:
+        raise InputError(f"the hierarchy cannot be read ({error.strerror}).", path) from None
+    except (ValueError, RecursionError):
+        raise InputError("the hierarchy is not a JSON object.", path) from None
+    right = isinstance(said, dict) and all(
+        isinstance(below, list) and all(isinstance(name, str) and _plain(name) for name in below) and _plain(parent)
+        for parent, below in said.items()
+    )
+    if not right:
+        raise InputError("expected a JSON object: each type with a list of the types below it.", path)
+    return said
+
+
+def _plain(name: str) -> bool:
+    return bool(name) and not set("\t\n\r") & set(name)

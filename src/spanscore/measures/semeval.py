@@ -1,0 +1,164 @@
+"""semeval: gold and predicted spans paired one to one, each pair correct, incorrect or partial (SemEval-2013 9.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from spanscore.measures.assignment import best_pairs
+from spanscore.measures.measure import Judgement, Measure, parameter
+from spanscore.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spanscore.align import Pairing
+    from spanscore.corpus import Bools, Longs
+
+COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
+
+
+@dataclass(frozen=True, repr=False)
+class SemevalStrict(Measure):
+    """Pairs of spans with the same boundaries and type.
+
+    Gold and predicted spans are paired one to one: identical ones first, then those with the same boundaries, then
+    those that overlap, so that as many pairs as possible are of one type and share as many characters as possible. A
+    pair is correct (same boundaries and type) or incorrect; a gold span without a partner is missed, a predicted one
+    spurious. possible = correct + incorrect + partial + missed, actual = correct + incorrect + partial + spurious;
+    P = correct / actual, R = correct / possible. A pair counts for the gold span's type.
+
+    >>> import spanscore as ss
+    >>> gold = ss.Corpus.from_arrays(["d"], [0] * 3, [0, 10, 20], [5, 15, 25], ["DRUG", "DRUG", "GROUP"])
+    >>> pred = ss.Corpus.from_arrays(["d"], [0] * 3, [0, 10, 18], [5, 15, 25], ["DRUG", "BRAND", "GROUP"])
+    >>> names = ["semeval.strict", "semeval.exact", "semeval.partial", "semeval.type"]
+    >>> [round(one.f, 3) for one in ss.score(gold, pred, names).scores]
+    [0.333, 0.667, 0.833, 0.667]
+    """
+
+    name: ClassVar[str] = "semeval.strict"
+    overlap: float = parameter(
+        0.0,
+        "the least share of a gold span's characters that a prediction must have to be its partner",
+        low=0.0,
+        high=1.0,
+    )
+
+    def tally(self, pairing: Pairing) -> Tally:
+        """Count pairs, and spans without a partner."""
+        gold, pred = pairing.gold, pairing.pred
+        a, b = self._pairs(pairing)
+        correct, partial = self._kinds(pairing, a, b)
+        missed, spurious = np.ones(len(gold.doc), np.bool_), np.ones(len(pred.doc), np.bool_)
+        missed[a], spurious[b] = False, False
+        doc, label = gold.doc[a], gold.label[a]
+        kinds = (correct, ~correct & ~partial, partial)
+        events: dict[str, tuple[Any, ...]] = {
+            name: (doc[kind], label[kind]) for name, kind in zip(COUNTS, kinds, strict=False)
+        }
+        events["missed"] = (gold.doc[missed], gold.label[missed])
+        events["spurious"] = (pred.doc[spurious], pred.label[spurious])
+        return Tally.count(pairing, events)
+
+    def ratios(self, counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+        """What is correct, and half of what is partial, over all that was predicted and all that was possible."""
+        credit = counts["correct"] + 0.5 * counts["partial"]
+        paired = counts["correct"] + counts["incorrect"] + counts["partial"]
+        return credit, paired + counts["spurious"], credit, paired + counts["missed"]
+
+    def shown(self, counts: Mapping[str, Any]) -> dict[str, Any]:
+        """The five counts, and what they add up to."""
+        _, actual, _, possible = self.ratios(counts)
+        return {**{name: counts[name] for name in COUNTS}, "possible": possible, "actual": actual}
+
+    def judge(self, pairing: Pairing) -> Judgement:
+        """A span is right if its pair is correct; a gold span is taken for its partner's type."""
+        gold, pred = pairing.gold, pairing.pred
+        a, b = self._pairs(pairing)
+        correct, _ = self._kinds(pairing, a, b)
+        same = gold.label[a] == pred.label[b]
+        told = correct | ~same
+        cell, partner = np.full(len(gold.doc), -1, np.int32), np.full(len(gold.doc), -1)
+        cell[a] = np.where(correct, gold.label[a], np.where(same, -1, pred.label[b]))
+        partner[a] = np.where(told, b, -1)
+        shared = np.minimum(gold.end[a], pred.end[b]) - np.maximum(gold.start[a], pred.start[b])
+        union = np.maximum(gold.end[a], pred.end[b]) - np.minimum(gold.start[a], pred.start[b])
+        iou = np.zeros(len(gold.doc))
+        iou[a] = np.where(union == 0, 1.0, shared / np.maximum(union, 1))
+        right = np.zeros(len(pred.doc), np.bool_)
+        right[b[correct]] = True
+        taken = np.full(len(pred.doc), -1)
+        taken[b[~correct & ~same]] = a[~correct & ~same]
+        return Judgement(pairing, cell, partner, iou, right, taken, loose=pred.label[~right & (taken < 0)])
+
+    def _pairs(self, pairing: Pairing) -> tuple[Longs, Longs]:
+        """The pairing of spans that all four measures share."""
+        return pairing.once(("semeval", self.overlap), lambda it: _pair_up(it, self.overlap))
+
+    def _kinds(self, pairing: Pairing, a: Longs, b: Longs) -> tuple[Bools, Bools]:
+        """Which pairs are correct, and which are partial."""
+        same, exact = _alike(pairing, a, b)
+        return same & exact, np.zeros(len(a), np.bool_)
+
+
+class SemevalExact(SemevalStrict):
+    """Pairs of spans with the same boundaries, whatever their types.
+
+    As `semeval.strict`, but a pair with the same boundaries is correct.
+    """
+
+    name: ClassVar[str] = "semeval.exact"
+
+    def _kinds(self, pairing: Pairing, a: Longs, b: Longs) -> tuple[Bools, Bools]:
+        return _alike(pairing, a, b)[1], np.zeros(len(a), np.bool_)
+
+
+class SemevalPartial(SemevalStrict):
+    """Pairs of spans that overlap, whatever their types; half if their boundaries differ.
+
+    As `semeval.exact`, but a pair with other boundaries is partial and counts half:
+    P = (correct + partial / 2) / actual, R = (correct + partial / 2) / possible.
+    """
+
+    name: ClassVar[str] = "semeval.partial"
+
+    def _kinds(self, pairing: Pairing, a: Longs, b: Longs) -> tuple[Bools, Bools]:
+        exact = _alike(pairing, a, b)[1]
+        return exact, ~exact
+
+
+class SemevalType(SemevalStrict):
+    """Pairs of spans that overlap and have the same type.
+
+    As `semeval.strict`, but a pair of the same type is correct, whatever its boundaries.
+    """
+
+    name: ClassVar[str] = "semeval.type"
+
+    def _kinds(self, pairing: Pairing, a: Longs, b: Longs) -> tuple[Bools, Bools]:
+        return _alike(pairing, a, b)[0], np.zeros(len(a), np.bool_)
+
+
+def _alike(pairing: Pairing, a: Longs, b: Longs) -> tuple[Bools, Bools]:
+    """Whether pairs have the same type, and whether they have the same boundaries."""
+    gold, pred = pairing.gold, pairing.pred
+    return gold.label[a] == pred.label[b], (gold.start[a] == pred.start[b]) & (gold.end[a] == pred.end[b])
+
+
+def _pair_up(pairing: Pairing, least: float) -> tuple[Longs, Longs]:
+    both = pairing.overlaps
+    a, b, shared = both.gold, both.pred, both.shared
+    same, exact = _alike(pairing, a, b)
+    free_gold, free_pred = np.ones(len(pairing.gold.doc), np.bool_), np.ones(len(pairing.pred.doc), np.bool_)
+    found = []
+    enough = shared >= least * (pairing.gold.end - pairing.gold.start)[a]
+    for candidates in (same & exact, exact, enough):
+        rows = np.flatnonzero(candidates & free_gold[a] & free_pred[b])
+        weight = same[rows] * (1 + shared[rows].sum()) + np.maximum(shared[rows], 1)
+        chosen = rows[best_pairs(a[rows], b[rows], weight)]
+        free_gold[a[chosen]], free_pred[b[chosen]] = False, False
+        found.append(chosen)
+    pairs = np.concatenate(found)
+    return a[pairs], b[pairs]

@@ -1,0 +1,99 @@
+"""Weights of related types or entries of a knowledge base: a table of gold, system, weight."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spanscore.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spanscore.corpus import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much a system's value counts for a gold value; a pair that is not listed counts 1 if equal, else 0."""
+
+    table: Mapping[tuple[str, str], float]
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits of the table."""
+        said = json.dumps(sorted((*pair, weight) for pair, weight in self.table.items()))
+        return blake2b(said.encode(), digest_size=4).hexdigest()
+
+    def __call__(self, gold: object, pred: object) -> float:
+        """The weight of one pair."""
+        if isinstance(gold, str) and isinstance(pred, str) and (gold, pred) in self.table:
+            return self.table[gold, pred]
+        return float(gold == pred)
+
+    def look_up(self, gold: Ints, pred: Ints, values: Sequence[object]) -> Floats:
+        """The weights of pairs of codes."""
+        pairs, place = np.unique(gold.astype(np.int64) * len(values) + pred, return_inverse=True)
+        codes = (divmod(pair, len(values)) for pair in pairs.tolist())
+        return np.array([self(values[a], values[b]) for a, b in codes] or [0.0])[place]
+
+
+@cache
+def weights(name: str) -> Weights | None:
+    """The table `none`, or that of a file, `@file`: lines of gold, system and weight, separated by tabs."""
+    if name == "none":
+        return None
+    path = name[1:]
+    try:
+        lines = Path(path).read_text("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InputError("the table of weights is not UTF-8.", path) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"the table of weights cannot be read ({getattr(error, 'strerror', error)}).", path) from None
+    table: dict[tuple[str, str], float] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        columns = line.split("\t")
+        if len(columns) != 3:
+            raise InputError("expected three columns separated by tabs: gold, system, weight.", f"{path}:{number}")
+        try:
+            weight = float(columns[2])
+        except ValueError:
+            weight = float("nan")
+        if not 0 <= weight <= 1:
+            what = f"the weight '{printable(columns[2])}' is not a number from 0 to 1."
+            raise InputError(what, f"{path}:{number}")
+        pair = columns[0], columns[1]
+        table[pair] = max(weight, table.get(pair, weight))
+    return Weights(table)
+
+
+def of_hierarchy(children: Mapping[str, Sequence[str]], decay: float) -> Weights:
+    """Weights for a system's type that is an ancestor of the gold type: decay to the power of the steps between them.
+
+    >>> of_hierarchy({"thing": ["agent"], "agent": ["person"]}, 0.5).table
+    {('agent', 'thing'): 0.5, ('person', 'agent'): 0.5, ('person', 'thing'): 0.25}
+    """
+    parents: dict[str, list[str]] = {}
+    for parent, below in children.items():
+        for child in below:
+            parents.setdefault(child, []).append(parent)
+    table: dict[tuple[str, str], float] = {}
+    for child in parents:
+        level, weight, seen = parents[child], decay, {child}
+        while level:
+            for ancestor in level:
+                if ancestor == child:
+                    raise InputError(f"the type '{printable(child)}' is its own ancestor.")
+                table[child, ancestor] = max(weight, table.get((child, ancestor), 0.0))
+            seen.update(level)
+            level = [up for at in level for up in parents.get(at, ()) if up not in seen or up == child]
+            weight *= decay
+    return Weights(table)
