@@ -218,7 +218,7 @@ def test_extra_documents(extra: str, predicted: int, folder: Path) -> None:
 
 
 def test_measures_are_listed_and_explained(folder: Path) -> None:
-    assert run("measures", cwd=folder).stdout.decode().splitlines()[0].startswith("char ")
+    assert run("measures", cwd=folder).stdout.decode().splitlines()[0].startswith("b_cubed ")
     explained = run("measures", "iou(threshold=0.5)", cwd=folder).stdout.decode()
     for word in ("P = tp / predicted", "threshold=0.9", "from 0 to 1", ">>> "):
         assert word in explained

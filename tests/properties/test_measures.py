@@ -46,6 +46,7 @@ VARIANTS = [
     "iou.pii(threshold=0.5, merge=false)",
     "iou.pii(threshold=0.5, unit=token, skip=english, count=spans)",
     "iou.pii(threshold=0.5, view=tokens, skip=english)",
+    "iou.pii(threshold=0.5, view=tokens, merge=false)",
     "presidio(threshold=0.5, skip=english)",
     "presidio(threshold=0.6, unit=token, skip=english)",
     "presidio.pii(threshold=0.75, skip=punct)",

@@ -15,7 +15,23 @@ if TYPE_CHECKING:
 
     from spanscore.corpus import Bools, Corpus, Ints, Longs
 
-_WHITE = np.array([chr(code).isspace() for code in range(0x3002)])
+WHITE, WORD, OTHER = range(3)
+"""What a character is to a tokenizer: white space, part of a word, or a token by itself."""
+_PAGE = 256
+_table = np.full(0x110000, 255, np.uint8)
+"""The kind of every code point, worked out page by page as texts need them; 255: not yet."""
+
+
+def _kinds_of(codes: NDArray[Any]) -> NDArray[np.uint8]:
+    """The kinds of these code points, as the regular expressions `\\\\s` and `\\\\w` see them."""
+    pages = [0] if codes.dtype == np.uint8 else np.flatnonzero(np.bincount(codes >> 8)).tolist()
+    for page in pages:
+        if _table[page * _PAGE] == 255:
+            letters = (chr(code) for code in range(page * _PAGE, (page + 1) * _PAGE))
+            kinds = [WHITE if c.isspace() else WORD if c.isalnum() or c == "_" else OTHER for c in letters]
+            _table[page * _PAGE : (page + 1) * _PAGE] = kinds
+    found: NDArray[np.uint8] = _table[codes]
+    return found
 
 
 class Letters:
@@ -46,6 +62,18 @@ class Letters:
             return np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
 
     @cached_property
+    def _kinds(self) -> NDArray[np.uint8]:
+        return _kinds_of(self._codes)
+
+    @cached_property
+    def _white(self) -> tuple[Longs, Longs]:
+        """Where the white characters are (and one place more), and how many are before each character, and in all."""
+        white = self._kinds == WHITE
+        before = np.zeros(len(white) + 1, np.int64)
+        np.cumsum(white, out=before[1:])
+        return np.append(np.flatnonzero(white), len(white)), before
+
+    @cached_property
     def _base(self) -> Longs:
         lengths = self._lengths
         if lengths is None:
@@ -63,8 +91,29 @@ class Letters:
             return np.zeros(len(doc), np.bool_)
         place = self._base[doc] + at
         codes = self._codes[place] if self._known is None else self._codes[np.minimum(place, len(self._codes) - 1)]
-        found: Bools = _WHITE[codes] if codes.dtype == np.uint8 else _WHITE[np.minimum(codes, len(_WHITE) - 1)]
+        found: Bools = _kinds_of(codes) == WHITE
         return found if self._known is None else found & self._known[doc]
+
+    def tokens(self, *, words: bool) -> tuple[Longs, Longs, Longs]:
+        """The documents, starts and ends of all tokens: runs of word characters and single others, or (not `words`)
+        what white space separates.
+
+        >>> [column.tolist() for column in Letters(["a, b_2"]).tokens(words=True)]
+        [[0, 0, 0], [0, 1, 3], [1, 2, 6]]
+        """
+        kinds = self._kinds
+        inside = kinds == WORD if words else kinds != WHITE
+        edge = np.zeros(len(kinds) + 1, np.bool_)
+        edge[self._base] = True
+        edge[1:-1] |= inside[1:] != inside[:-1]
+        begins, ends = inside & edge[:-1], inside & edge[1:]
+        if words:
+            alone = kinds == OTHER
+            begins |= alone
+            ends |= alone
+        start = np.flatnonzero(begins)
+        doc = np.repeat(np.arange(len(self.texts)), np.diff(np.searchsorted(start, self._base)))
+        return doc, start - self._base[doc], np.flatnonzero(ends) + 1 - self._base[doc]
 
     def pieces(self, doc: Ints, start: Ints, end: Ints) -> tuple[Longs, Longs, Longs]:
         """What white space separates in each stretch of text: the number of the stretch, and where each piece is.
@@ -73,14 +122,18 @@ class Letters:
         >>> [column.tolist() for column in Letters(["Ann \\t Bob"]).pieces(zero, zero + 1, zero + 8)]
         [[0, 0], [1, 6], [3, 8]]
         """
-        sizes = end - start
-        owner = np.repeat(np.arange(len(doc)), sizes)
-        offset = ranges(start, sizes)
-        solid = ~self.white(doc[owner], offset)
-        edge = np.concatenate([[True], owner[1:] != owner[:-1], [True]]) if len(owner) else np.zeros(1, np.bool_)
-        begins = solid & (edge[:-1] | np.concatenate([[True], ~solid[:-1]])[: len(solid)])
-        ends = solid & (edge[1:] | np.concatenate([~solid[1:], [True]])[: len(solid)])
-        return owner[begins], offset[begins], offset[ends] + 1
+        base = self._base[doc]
+        low, high = base + start, base + end
+        places, before = self._white
+        first, counts = before[low], before[high] - before[low] + 1
+        row = np.repeat(np.arange(len(doc)), counts)
+        at = ranges(first, counts)
+        begin, finish = places[at - 1] + 1, places[at]
+        last = np.cumsum(counts) - 1
+        begin[last - counts + 1], finish[last] = low, high
+        solid = begin < finish
+        row, begin, finish = row[solid], begin[solid], finish[solid]
+        return row, begin - base[row], finish - base[row]
 
     def blank(self, doc: Ints, start: Ints, end: Ints) -> Bools:
         """Whether each stretch of text is white space alone: its edges decide nearly always.

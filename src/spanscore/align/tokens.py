@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spanscore.align.tokenizers import tokenizer
-from spanscore.corpus import Bools, Corpus, Ints, Longs, Tokens
+from spanscore.corpus import Bools, Ints, Longs, Tokens, ranges
 from spanscore.errors import InputError, printable
-from spanscore.overlap import overlaps
 
 if TYPE_CHECKING:
     from spanscore.align.documents import Pairing
     from spanscore.align.skipwords import SkipWords
+    from spanscore.corpus import Corpus
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,54 +92,68 @@ def token_table(pairing: Pairing, skip: SkipWords, named: str = "input") -> Toke
 
 def _tokens(pairing: Pairing, named: str) -> Tokens:
     total = len(pairing)
-    tokenize = tokenizer("words" if named == "input" else named)
     given = (pairing.gold, pairing.pred) if named == "input" else ()
     sources = [side.tokens for side in given if side.tokens is not None]
     has = [np.bincount(tokens.doc, minlength=total) > 0 for tokens in sources]
-    pieces: list[tuple[Ints, Ints, Ints]] = []
+    pieces: list[tuple[Ints, ...]] = []
     done = np.zeros(total, np.bool_)
     for tokens, having in zip(sources, has, strict=True):
         rows = (having & ~done)[tokens.doc]
         pieces.append((tokens.doc[rows], tokens.start[rows], tokens.end[rows]))
         done |= having
-    found = []
     spans = np.diff(pairing.gold.bounds) + np.diff(pairing.pred.bounds)
-    for doc in np.flatnonzero(~done & (spans > 0)).tolist():
-        text = pairing.text[doc]
-        if text is None:
+    wanted = ~done & (spans > 0)
+    if None in pairing.text:
+        _refuse_without_text(pairing, wanted, named)
+    if not wanted.any():
+        pass
+    elif named in ("input", "words", "whitespace"):
+        doc, start, end = (column.astype(np.int32) for column in pairing.letters.tokens(words=named != "whitespace"))
+        kept = slice(None) if wanted.all() else np.flatnonzero(wanted[doc])
+        pieces.append((doc[kept], start[kept], end[kept]))
+    else:
+        tokenize = tokenizer(named)
+        texts = [(doc, pairing.text[doc] or "") for doc in np.flatnonzero(wanted).tolist()]
+        found = [(doc, start, end) for doc, text in texts for start, end in tokenize(text)]
+        pieces.append(tuple(np.array(found, np.int32).reshape(-1, 3).T))
+    columns = [np.concatenate(column) for column in zip(*pieces, strict=True)] or [np.zeros(0, np.int32)] * 3
+    if len(pieces) < 2:
+        return Tokens(*columns)
+    order = np.argsort(columns[0], kind="stable")
+    return Tokens(*(column[order] for column in columns))
+
+
+def _refuse_without_text(pairing: Pairing, wanted: Bools, named: str) -> None:
+    for doc in np.flatnonzero(wanted).tolist():
+        if pairing.text[doc] is None:
             name = printable(pairing.gold.ids[doc])
             what = f'the document "{name}" has neither text nor tokens, which this measure needs'
             if named != "input":
                 what = f'the document "{name}" has no text, which the tokenizer {named} needs'
             raise InputError(f'{what}; add "text" to the gold data.')
-        found += [(doc, start, end) for start, end in tokenize(text)]
-    words = np.array(found, np.int32).reshape(-1, 3)
-    pieces.append((words[:, 0], words[:, 1], words[:, 2]))
-    columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
-    order = np.argsort(columns[0], kind="stable")
-    return Tokens(*(column[order] for column in columns))
 
 
-def token_owners(corpus: Corpus, tokens: Tokens) -> Longs:
+def token_owners(corpus: Corpus, table: TokenTable) -> Longs:
     """For each token the row of the span that covers its start, or that lies inside it; -1 if none does.
 
     Of several, the first by start, end and label.
     """
-    as_spans = Corpus(
-        ids=corpus.ids, doc=tokens.doc, start=tokens.start, end=tokens.end, label=tokens.doc, labels=corpus.labels
-    )
-    pairs = overlaps(as_spans, corpus)
-    starts_before = corpus.start[pairs.pred] <= tokens.start[pairs.gold]
-    takes = starts_before | (corpus.end[pairs.pred] <= tokens.end[pairs.gold])
-    owner = np.full(len(tokens.doc), len(corpus.start), np.int64)
-    np.minimum.at(owner, pairs.gold[takes], pairs.pred[takes])
-    return np.where(owner < len(corpus.start), owner, -1)
+    first, last = table.touched(table.line(corpus.doc, corpus.start), table.line(corpus.doc, corpus.end))
+    counts = np.where(corpus.start < corpus.end, last - first, 0)
+    row, token = np.repeat(np.arange(len(counts)), counts), ranges(first, counts)
+    starts_before = corpus.start[row] <= table.tokens.start[token]
+    takes = starts_before | (corpus.end[row] <= table.tokens.end[token])
+    if not takes.all():
+        row, token = row[takes], token[takes]
+    owner = np.full(len(table.tokens.doc), -1)
+    owner[token[::-1]] = row[::-1]
+    return owner
 
 
 def project(corpus: Corpus, table: TokenTable) -> Corpus:
     """Spans as runs of neighbouring tokens with one label, each token having the label of its owner."""
     tokens = table.tokens
-    owner = token_owners(corpus, tokens)
+    owner = token_owners(corpus, table)
     labelled = np.flatnonzero(owner >= 0)
     label, doc, rows = corpus.label[owner[labelled]], tokens.doc[labelled], owner[labelled]
     new = np.ones(len(labelled), np.bool_)

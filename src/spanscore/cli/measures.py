@@ -11,18 +11,29 @@ import click
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """List the measures, or explain one: its formula, parameters and a worked example."""
+    from spanscore.measures.named import GROUPS, NAMED
     from spanscore.measures.registry import find, names
-
-    if name is None:
-        width = max(map(len, names()))
-        for known in names():
-            click.echo(f"{known:<{width}}  {_first_line(find(known))}")
-        click.echo("\nExplain one with: spanscore measures NAME")
-        return
     from spanscore.measures.spec import Spec
 
-    measure = find(Spec.parse(name).name)
+    if name is None:
+        own = [known for known in names() if known not in NAMED]
+        spelt = {known: f"{aggregate}:{which}:{key}" for known, (aggregate, which, key) in NAMED.items()}
+        _table({known: _first_line(find(known)) for known in own})
+        click.echo("\nneleval's names for aggregate:filter:key (and for more, write them so):")
+        _table({known: text.replace(":none:", "::") for known, text in spelt.items()})
+        click.echo("\nneleval's groups of measures:")
+        _table({group: ", ".join(members) for group, members in GROUPS.items()})
+        click.echo("\nExplain one with: spanscore measures NAME")
+        return
+    if name in GROUPS:
+        click.echo(f"{name}: a group of measures, {', '.join(GROUPS[name])}.")
+        return
+    spec = Spec.parse(name)
+    measure = find(spec.name)
     text, _, example = (inspect.getdoc(measure) or "").partition(">>>")
+    if spec.name in NAMED:
+        aggregate, which, key = NAMED[spec.name]
+        click.echo(f"{spec.name} stands for {aggregate}:{'' if which == 'none' else which}:{key}.\n")
     click.echo(f"{measure.name}: {text.strip()}\n")
     if measure.parameters():
         click.echo("Parameters:")
@@ -32,6 +43,12 @@ def command(name: str | None) -> None:
     if example:
         click.echo("Worked example, in Python:")
         click.echo("".join(f"  {line}\n" for line in f">>>{example}".splitlines()).rstrip())
+
+
+def _table(rows: dict[str, str]) -> None:
+    width = max(map(len, rows))
+    for name, text in rows.items():
+        click.echo(f"{name:<{width}}  {text}")
 
 
 def _first_line(measure: type) -> str:

@@ -127,14 +127,17 @@ class GroupedIoU(Measure):
 
     def _seen(self, pairing: Pairing) -> tuple[Pairing, Pairing]:
         """The spans as this measure sees them, and the same rows with offsets in the unit that it counts."""
-        labelled = self._labelled(pairing)
         if self.view == "chars" and self.unit == "char" and self.skip == "none":
+            labelled = self._labelled(pairing)
             if not self.merge:
                 return labelled, labelled
             seen = labelled.once("merged", lambda it: _merge(it, None, skip_words("none")))
             return seen, seen
         table = pairing.once(("tokens", self.skip), lambda it: token_table(it, skip_words(self.skip)))
-        key = (self._normalised.__qualname__, self.skip, self.merge, self.view)
+        if self.view == "tokens":
+            pairing = pairing.once(("projected", self.skip), lambda it: it.map_sides(lambda side: project(side, table)))
+        labelled = self._labelled(pairing)
+        key = (self._normalised.__qualname__, self.skip, self.merge)
         seen = labelled.once(key, lambda it: self._normalised(it, table))
         if self.unit == "char":
             return seen, seen
@@ -147,10 +150,8 @@ class GroupedIoU(Measure):
         return groups(measured)
 
     def _normalised(self, pairing: Pairing, table: TokenTable) -> Pairing:
-        """Project on tokens, merge, trim skip words: each only if asked for."""
+        """Merge, trim skip words: each only if asked for."""
         skip = skip_words(self.skip)
-        if self.view == "tokens":
-            pairing = pairing.map_sides(lambda side: project(side, table))
         if self.merge:
             pairing = _merge(pairing, table if skip else None, skip)
         if skip:

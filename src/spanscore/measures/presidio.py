@@ -43,7 +43,8 @@ class Presidio(GroupedIoU):
             solid = table.before[first] < table.before[last]
             return side if solid.all() else side.with_spans(np.flatnonzero(solid))
 
-        return super()._normalised(pairing, table).map_sides(without_hollow)
+        pairing = super()._normalised(pairing, table)
+        return pairing if table.counts.all() else pairing.map_sides(without_hollow)
 
     def _groups(self, measured: Pairing) -> Groups:
         return groups(measured, off_by_one=self.unit == "char")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from spanscore.errors import UsageError, unknown
+from spanscore.errors import UsageError, printable
 from spanscore.measures.measure import Measure
 from spanscore.measures.named import GROUPS, NAMED
 from spanscore.measures.spec import Spec
@@ -106,7 +107,9 @@ def find(name: str) -> type[Measure]:
         if not (isinstance(found, type) and issubclass(found, Measure)):
             raise UsageError(f"the entry point '{name}' of {GROUP} is not a subclass of spanscore.measures.Measure.")
         return found
-    raise UsageError(unknown("measure", name, [*names(), *GROUPS]))
+    near = get_close_matches(name, BUILT_IN, n=1) or get_close_matches(name, [*names(), *GROUPS], n=1)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    raise UsageError(f"There is no measure '{printable(name)}'; {hint}List them with: spanscore measures.")
 
 
 @cache

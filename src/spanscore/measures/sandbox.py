@@ -356,6 +356,8 @@ def _found(pairing: Pairing, gold: Words, pred: Words, key: str) -> Bools:
 
 
 def _refuse_without_text(pairing: Pairing, docs: Ints) -> None:
+    if None not in pairing.text:
+        return
     for doc in np.unique(docs).tolist():
         if pairing.text[doc] is None:
             name = printable(pairing.gold.ids[doc])

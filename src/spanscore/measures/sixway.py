@@ -47,6 +47,9 @@ class SixWayStrict(Measure):
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count predictions by their label, under the type of the gold span that they took."""
+        return pairing.once(("sixway", self.threshold), self._count)
+
+    def _count(self, pairing: Pairing) -> Tally:
         gold, pred = pairing.gold, pairing.pred
         taken, _, kind = self._take(pairing)
         label = np.where(taken >= 0, gold.label[taken] if len(gold.label) else 0, pred.label)

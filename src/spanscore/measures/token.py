@@ -44,7 +44,7 @@ class Token(Measure):
         table, pairing = self._table(pairing), self._labelled(pairing)
         tokens = table.tokens
         gold, pred = (
-            np.where((owner := token_owners(side, tokens)) >= 0, np.append(side.label, -1)[owner], -1)
+            np.where((owner := token_owners(side, table)) >= 0, np.append(side.label, -1)[owner], -1)
             for side in (pairing.gold, pairing.pred)
         )
         same = (gold == pred) & (gold >= 0)

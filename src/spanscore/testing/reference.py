@@ -385,6 +385,8 @@ def _char(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: A
 
 
 def _iou(measure: Any, gold: set[Span], pred: set[Span], text: _Text, counts: Any) -> None:
+    if measure.view == "tokens":
+        gold, pred = _project(gold, text), _project(pred, text)
     if measure.name.endswith(".pii"):
         gold, pred = _one_label(gold, "PII"), _one_label(pred, "PII")
     gold, pred = _prepare(measure, gold, text), _prepare(measure, pred, text)
@@ -504,10 +506,8 @@ def _one_label(spans: set[Span], name: str) -> set[Span]:
 
 
 def _prepare(measure: Any, spans: set[Span], text: _Text) -> set[Span]:
-    """View, merge, normalise."""
+    """Merge, normalise."""
     skip = skip_words(measure.skip)
-    if measure.view == "tokens":
-        spans = _project(spans, text)
     if measure.merge:
         spans = _merge(spans, text, skip)
     return {_trim(span, text, skip) for span in spans} if skip else spans
