@@ -13,7 +13,7 @@ demo: .venv/installed
 	@head -n 3 demo-out/errors.jsonl
 
 test: .venv/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: .venv/dev
 	$(BIN)/ruff check .
