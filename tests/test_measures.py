@@ -38,6 +38,8 @@ def test_what_is_written_is_read_back(data: st.DataObject) -> None:
             strategy = st.floats(one.low, one.high)
         if data.draw(st.booleans()):
             values[one.name] = data.draw(strategy)
+    if values.get("type_weights", "none") != "none" or values.get("kb_weights", "none") != "none":
+        values["key"] = "span+type+kbid"
     made = kind(**values)
     assert measure(repr(made)) == made
     assert repr(measure(repr(made))) == repr(made)

@@ -49,9 +49,9 @@ class Column:
         >>> Column.of(["en", None, "de", "en"]).tolist()
         ['en', None, 'de', 'en']
         """
-        seen: dict[tuple[type, Any], int] = {}
-        codes = [-1 if row is None else seen.setdefault((type(row), row), len(seen)) for row in rows]
-        return cls(frozen(np.array(codes, np.int32)), tuple(value for _, value in seen))
+        seen: dict[tuple[type, Any], tuple[int, Any]] = {}
+        codes = [-1 if row is None else seen.setdefault(_apart(row), (len(seen), row))[0] for row in rows]
+        return cls(frozen(np.array(codes, np.int32)), tuple(value for _, value in seen.values()))
 
     def take(self, rows: NDArray[Any] | slice) -> Column:
         """The column of these rows."""
@@ -64,15 +64,15 @@ class Column:
     @staticmethod
     def concat(parts: Sequence[tuple[Column | None, int]]) -> Column:
         """One column of several; a part that is missing stands for so many rows without a value."""
-        seen: dict[tuple[type, Any], int] = {}
+        seen: dict[tuple[type, Any], tuple[int, Any]] = {}
         pieces = []
         for part, rows in parts:
             if part is None:
                 pieces.append(np.full(rows, -1, np.int32))
                 continue
-            recoded = [seen.setdefault((type(value), value), len(seen)) for value in part.values]
+            recoded = [seen.setdefault(_apart(value), (len(seen), value))[0] for value in part.values]
             pieces.append(np.array([*recoded, -1], np.int32)[part.codes])
-        return Column(frozen(np.concatenate(pieces)), tuple(value for _, value in seen))
+        return Column(frozen(np.concatenate(pieces)), tuple(value for _, value in seen.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,6 +378,11 @@ class Flaw:
     def path(self, corpus: Corpus) -> str:
         """The flawed field's path inside its document."""
         return f"spans[{self.row - corpus.bounds[corpus.doc[self.row]]}].{self.field}"
+
+
+def _apart(value: Any) -> tuple[type, Any]:
+    """What tells values apart: 1, 1.0 and True are three, and so are 0.0 and -0.0."""
+    return type(value), repr(value) if type(value) is float else value
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     near = get_close_matches(name, names, n=1)
     hint = f"; did you mean '{near[0]}'?" if near else "."
-    return f"There is no {kind} '{printable(name)}'{hint} Known: {', '.join(names)}."
+    return f"There is no {kind} '{printable(name)}'{hint}" + (f" Known: {', '.join(names)}." if names else "")
 
 
 def printable(text: str, limit: int = 60) -> str:
@@ -53,6 +54,15 @@ def printable(text: str, limit: int = 60) -> str:
     cut = text[:limit]
     shown = cut if cut.isprintable() else cut.encode("unicode_escape", "backslashreplace").decode("ascii")
     return shown + ("…" if len(text) > limit else "")
+
+
+def file_stamp(path: str) -> tuple[int, int]:
+    """What tells a file from what it was before: when it was changed, and its size; zeros where there is none."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def plural(count: int, noun: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Floats
+    from spanscore.corpus import Corpus, Floats
     from spanscore.measures import Judgement, Measure
     from spanscore.tally import Counts, Tally
 
@@ -119,23 +120,24 @@ class Scores:
             return [tally.labels[row] for row in rows.tolist()], counts[rows]
         if what == "document":
             if measure.whole:
-                return self._kept.gold.ids, self._alone(self._kept.blocks(1))
+                parts = self._kept.blocks(1) if len(self._kept) else ()
+                return self._kept.gold.ids, self._alone(parts)
             return tally.documents, tally.by_document()
-        if not what.startswith("meta."):
-            raise UsageError(f"scores cannot be split by '{printable(what)}'; say type, document or meta.KEY.")
+        refuse_unknown_split(what, *((self.pairing.gold, self.pairing.pred) if self.pairing else ()))
         key = what.removeprefix("meta.")
-        column = next((side.meta[key] for side in (self._kept.gold, self._kept.pred) if key in side.meta), None)
-        if column is None:
-            raise UsageError(unknown("field of the documents' metadata", key, self._kept.gold.meta))
+        column = next(side.meta[key] for side in (self._kept.gold, self._kept.pred) if key in side.meta)
         values = [_slice_name(value) for value in (*column.values, None)]
-        slices = np.array(values, object)[column.codes]
-        names = sorted(set(slices.tolist()))
+        names = sorted({values[code] for code in set(column.codes.tolist())})
+        place = {name: number for number, name in enumerate(names)}
+        group = np.array([place.get(value, 0) for value in values])[column.codes]
         if measure.whole:
-            return names, self._alone(self._kept.take(np.flatnonzero(slices == name)) for name in names)
+            return names, self._alone(self._kept.take(np.flatnonzero(group == number)) for number in range(len(names)))
         if not tally.documents:
             raise UsageError("documents' own counts were not kept; score whole corpora to split the scores.")
         counts = tally.by_document()
-        return names, np.array([counts[slices == name].sum(axis=0) for name in names])
+        sums = np.zeros((len(names), counts.shape[1]), counts.dtype)
+        np.add.at(sums, group, counts)
+        return names, sums
 
     def _alone(self, parts: Iterable[Pairing]) -> Counts:
         """The counts of parts of the data, each as if it were all there is."""
@@ -218,6 +220,17 @@ class Result:
         return plain(self)
 
 
+def refuse_unknown_split(what: str, *corpora: Corpus) -> None:
+    """Scores can be split by type, by document, and by fields of metadata that a corpus has."""
+    if what in ("type", "document"):
+        return
+    if not what.startswith("meta."):
+        raise UsageError(f"scores cannot be split by '{printable(what)}'; say type, document or meta.KEY.")
+    known = {key for corpus in corpora for key in corpus.meta}
+    if what.removeprefix("meta.") not in known:
+        raise UsageError(unknown("field of the documents' metadata", what.removeprefix("meta."), known))
+
+
 def prf(measure: Measure, counts: dict[str, Any], beta: float) -> tuple[Floats, Floats, Floats]:
     """Precision, recall and F = (1 + b²)PR / (b²P + R) from columns of counts; 0/0 is nan."""
     a, b, c, d = (np.asarray(column, np.float64) for column in measure.ratios(counts))
@@ -230,7 +243,7 @@ def _mean(values: list[float], undefined: float) -> float:
     """The mean of those that are defined, or with another number in place of those that are not."""
     filled = [undefined if np.isnan(value) else value for value in values]
     defined = [value for value in filled if not np.isnan(value)]
-    return float(np.mean(defined)) if defined else float("nan")
+    return math.fsum(defined) / len(defined) if defined else float("nan")
 
 
 def _slice_name(value: object) -> str:

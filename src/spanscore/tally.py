@@ -44,15 +44,23 @@ class Tally:
         labels = pairing.labels if typed else ("",)
         documents = pairing.gold.ids if pairing.by_document else ()
         size = len(labels) * max(len(documents), 1)
-        columns = []
-        for doc, label, *weight in events.values():
-            label = label if typed else np.zeros(len(doc), np.int64)
-            key = doc.astype(np.int64) * len(labels) + label if documents else label
-            columns.append(_summed(key, weight[0], size) if weight else np.bincount(key, minlength=size))
+        keys = []
+        for doc, label, *_ in events.values():
+            code = label if typed else np.zeros(len(doc), np.int64)
+            keys.append(doc.astype(np.int64) * len(labels) + code if documents else code)
+        cells = None
+        if size > 1_000_000 and size > 4 * sum(map(len, keys)):  # most cells would be empty: number those that are not
+            cells = np.unique(np.concatenate(keys))
+            keys, size = [np.searchsorted(cells, key) for key in keys], len(cells)
+        columns = [
+            _summed(key, weight[0], size) if weight else np.bincount(key, minlength=size)
+            for key, (_, _, *weight) in zip(keys, events.values(), strict=True)
+        ]
         counts = np.stack(columns, axis=1)
         rows = np.flatnonzero(np.logical_or.reduce([column != 0 for column in columns]))
-        doc, label = np.divmod(rows.astype(np.int32), np.int32(max(len(labels), 1)))
-        return cls(tuple(events), labels, documents, doc, label, counts[rows])
+        place = rows if cells is None else cells[rows]
+        doc, label = np.divmod(place, max(len(labels), 1))
+        return cls(tuple(events), labels, documents, doc.astype(np.int32), label.astype(np.int32), counts[rows])
 
     def __add__(self, other: Tally) -> Tally:
         return Tally.concat([self, other])

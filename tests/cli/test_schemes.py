@@ -228,3 +228,38 @@ def test_an_attribute_that_only_some_chunks_have_is_no_mistake(tmp_path: Path) -
     (tmp_path / "gold.jsonl").write_text("\n".join(lines) + "\n")
     counts = results("gold.jsonl", "gold.jsonl", "-m", "sets::span+how", cwd=tmp_path)[0]["counts"]
     assert counts == {"ptp": 60_000, "fp": 0, "rtp": 60_000, "fn": 0}
+
+
+def test_weights_of_entities_where_some_mentions_have_none(tmp_path: Path) -> None:
+    (tmp_path / "g.tsv").write_text("d\t0\t2\tE1\t1\tA\nd\t8\t9\nd\t15\t18\tNIL1\t1\tA\n")
+    (tmp_path / "s.tsv").write_text("d\t0\t2\nd\t8\t9\nd\t15\t18\tNIL2\t1\tB\n")
+    (tmp_path / "kb.tsv").write_text("E9\tE8\t0.5\n")
+    for name in ("sets::span+kbid", "overlap-maxmax::span+kbid"):
+        plain = results("g.tsv", "s.tsv", "-m", name, cwd=tmp_path)[0]
+        weighed = results("g.tsv", "s.tsv", "-m", name, "--kb-weights", "kb.tsv", cwd=tmp_path)[0]
+        assert weighed["counts"] == plain["counts"] == {"ptp": 2, "fp": 1, "rtp": 2, "fn": 1}
+
+
+def test_slices_named_like_averages_keep_their_rows(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": name, "spans": [{"start": 0, "end": 2, "label": name}]}) for name in ("<micro>", "z")]
+    (tmp_path / "g.jsonl").write_text("\n".join(lines) + "\n")
+    found = results("g.jsonl", "g.jsonl", "-m", "exact", "--by", "document", cwd=tmp_path)
+    assert [row["slice"] for row in found if "by" in row] == ["<micro>", "z", "<micro>", "<macro>"]
+
+
+def test_a_wrong_split_writes_nothing(languages: Path) -> None:
+    run("score", "gold.jsonl", "pred.jsonl", "-o", "out", "--by", "bogus", cwd=languages, code=2)
+    assert not (languages / "out").exists()
+
+
+def test_tables_called_file_are_files(lorehlt: Path) -> None:
+    (lorehlt / "file").write_text("a\tb\t0.5\n")
+    results("gold.tsv", "sys.tsv", "-m", "sets::span+type", "--type-weights", "file", cwd=lorehlt)
+    said = run("score", "gold.tsv", "sys.tsv", "-m", "sets::span", "--type-weights", "file", cwd=lorehlt, code=2)[1]
+    assert "which needs type in its key" in said
+
+
+@pytest.mark.parametrize("said", ['{"a": ["\\ud800"]}', '{"a": ["b\\u2028"]}', '{"a": ["b"], "a": ["c"]}'])
+def test_names_that_no_table_can_hold(said: str, tmp_path: Path) -> None:
+    (tmp_path / "types.json").write_text(said)
+    assert run("weights", "types.json", cwd=tmp_path, code=2)[1].startswith("spanscore: types.json: ")

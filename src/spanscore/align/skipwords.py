@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from spanscore.errors import InputError
+from spanscore.errors import InputError, file_stamp
 
 _ENGLISH = """
     a an the this that these those some any each every either neither no all both such other another
@@ -49,11 +49,15 @@ class SkipWords:
         return token.lower() in self.words or (self.punctuation and not any(map(str.isalnum, token)))
 
 
-@cache
 def skip_words(name: str) -> SkipWords:
     """The skip words called `none`, `punct` (tokens without letters and digits), `english` (these and function words),
     or those of a file, `@file`: one a line.
     """
+    return _skip_words(name, file_stamp(name[1:]) if name.startswith("@") else (0, 0))
+
+
+@cache
+def _skip_words(name: str, stamp: tuple[int, int]) -> SkipWords:
     if name.startswith("@"):
         try:
             lines = Path(name[1:]).read_text("utf-8-sig").splitlines()

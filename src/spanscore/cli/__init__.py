@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from spanscore.errors import SpanscoreError
+from spanscore.errors import SpanscoreError, printable
 from spanscore.version import __version__
 
 COMMANDS = {
@@ -69,7 +69,7 @@ def main() -> None:
         cli.main(prog_name="spanscore", standalone_mode=False)
         sys.stdout.flush()
     except SpanscoreError as error:
-        click.echo(f"spanscore: {error}", err=True)
+        click.echo(f"spanscore: {printable(str(error), limit=10_000)}", err=True)
         sys.exit(2)
     except click.exceptions.Abort:
         sys.exit(130)

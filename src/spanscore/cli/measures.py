@@ -13,6 +13,7 @@ def command(name: str | None) -> None:
     """List the measures, or explain one: its formula, parameters and a worked example."""
     from spanscore.measures.named import GROUPS, NAMED
     from spanscore.measures.registry import find, names
+    from spanscore.measures.registry import measure as from_spec
     from spanscore.measures.spec import Spec
 
     if name is None:
@@ -30,6 +31,8 @@ def command(name: str | None) -> None:
         return
     spec = Spec.parse(name)
     measure = find(spec.name)
+    if spec.parameters:
+        from_spec(spec)
     text, _, example = (inspect.getdoc(measure) or "").partition(">>>")
     if spec.name in NAMED:
         aggregate, which, key = NAMED[spec.name]

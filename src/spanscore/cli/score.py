@@ -157,13 +157,18 @@ def _with_tables(measures: list[Measure], tables: dict[str, str | None]) -> list
     for name, file in tables.items():
         if file is None:
             continue
-        changed = [
-            replace(one, **{name: f"@{file}"}) if any(known.name == name for known in one.parameters()) else one
+        fields = {"type_weights": {"type"}, "kb_weights": {"kbid", "eid"}}.get(name)
+        takes = [
+            any(known.name == name for known in one.parameters())
+            and (fields is None or bool(fields & set(getattr(one, "fields", ()))))
             for one in measures
         ]
-        if changed == measures:
-            raise UsageError(f"no measure that was named takes {options[name]}.")
-        measures = changed
+        if not any(takes):
+            needed = "" if fields is None else f", which needs {' or '.join(sorted(fields))} in its key"
+            raise UsageError(f"no measure that was named takes {options[name]}{needed}.")
+        measures = [
+            replace(one, **{name: f"@{file}"}) if taking else one for one, taking in zip(measures, takes, strict=True)
+        ]
     return measures
 
 

@@ -28,28 +28,39 @@ def command(hierarchy: str, decay: float) -> None:
 
     if not 0 <= decay <= 1:
         raise UsageError("the decay must be a number from 0 to 1.")
-    for (gold, system), weight in of_hierarchy(_read(hierarchy), decay).table.items():
-        click.echo(f"{gold}\t{system}\t{weight!r}")
+    try:
+        table = of_hierarchy(_read(hierarchy), decay).table
+    except InputError as error:
+        raise InputError(str(error), "" if str(error).startswith(hierarchy) else hierarchy) from None
+    click.echo("".join(f"{gold}\t{system}\t{weight!r}\n" for (gold, system), weight in table.items()), nl=False)
 
 
 def _read(path: str) -> dict[str, list[str]]:
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8-sig")
-        said: dict[str, list[str]] = json.loads(text)
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        said = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once)
+    except AttributeError:
+        raise InputError("standard input is closed.", path) from None
     except UnicodeDecodeError:
         raise InputError("the hierarchy is not UTF-8.", path) from None
     except OSError as error:
         raise InputError(f"the hierarchy cannot be read ({error.strerror}).", path) from None
     except (ValueError, RecursionError):
-        raise InputError("the hierarchy is not a JSON object.", path) from None
+        raise InputError("the hierarchy is not a JSON object, or names a type twice.", path) from None
     right = isinstance(said, dict) and all(
         isinstance(below, list) and all(isinstance(name, str) and _plain(name) for name in below) and _plain(parent)
         for parent, below in said.items()
     )
     if not right:
         raise InputError("expected a JSON object: each type with a list of the types below it.", path)
-    return said
+    return said  # type: ignore[no-any-return]
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError
+    return dict(pairs)
 
 
 def _plain(name: str) -> bool:
-    return bool(name) and not set("\t\n\r") & set(name)
+    return bool(name) and name.isprintable()

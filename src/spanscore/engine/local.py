@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from spanscore.align import LabelMap, Pairing, pair
 from spanscore.align.documents import Account, describe
 from spanscore.corpus import Corpus
-from spanscore.errors import InputError, UsageError, unknown
+from spanscore.errors import InputError, UsageError, printable, unknown
 from spanscore.measures import Measure, expand
 from spanscore.measures.keys import FIELDS
 from spanscore.memory import keep_freed_memory
 from spanscore.records import refuse_repeated_ids
-from spanscore.result import Result, Scores
+from spanscore.result import Result, Scores, refuse_unknown_split
 from spanscore.signature import signature
 from spanscore.tally import Tally
 
@@ -39,7 +39,7 @@ def score(
     label_map: LabelMap | Mapping[str, str | None] | None = None,
     extra_documents: Extra = "refuse",
     resolve: Resolve = "none",
-    by: Sequence[str] = (),
+    by: str | Sequence[str] = (),
     system: str = "pred",
 ) -> Result:
     """Score one system against the gold data by all these measures at once.
@@ -64,7 +64,7 @@ def score_all(
     label_map: LabelMap | Mapping[str, str | None] | None = None,
     extra_documents: Extra = "refuse",
     resolve: Resolve = "none",
-    by: Sequence[str] = (),
+    by: str | Sequence[str] = (),
     by_document: bool = True,
 ) -> Result:
     """Score several systems against the same gold data; `by` is what tables and files split the scores by.
@@ -79,6 +79,9 @@ def score_all(
     mapping = label_map if isinstance(label_map, LabelMap) else LabelMap(label_map or {})
     labels = {label for corpus in (gold, *systems.values()) for label in corpus.labels}
     _refuse_unknown(chosen, {name for corpus in (gold, *systems.values()) for name in corpus.attrs})
+    by = (by,) if isinstance(by, str) else tuple(by)
+    for what in by:
+        refuse_unknown_split(what, gold, *systems.values())
     scores, notes = [], [*gold.notes, *mapping.unused(labels)]
     inputs = {
         "gold": _About.of(gold).shown(),
@@ -90,7 +93,7 @@ def score_all(
         for one, tally in zip(chosen, tally_all(pairing, chosen, by_document=by_document), strict=True):
             line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, resolve, beta)
             scores.append(Scores(name, one, tally, beta, line, pairing))
-    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), by=tuple(by))
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), by=by)
 
 
 def score_chunks(
@@ -185,7 +188,9 @@ def _refuse_unknown(measures: Sequence[Measure], attributes: set[str]) -> None:
     for one in measures:
         for name in one.needs:
             if name not in attributes:
-                raise UsageError(f"{one!r}: {unknown('attribute of spans', name, {*attributes, *FIELDS})}")
+                raise UsageError(
+                    f"{printable(repr(one))}: {unknown('attribute of spans', name, {*attributes, *FIELDS})}"
+                )
 
 
 def tally_all(pairing: Pairing, measures: Sequence[Measure], *, by_document: bool = True) -> list[Tally]:

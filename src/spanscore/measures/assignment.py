@@ -99,7 +99,7 @@ def _assign(a: Sequence[int], b: Sequence[int], weight: Sequence[int]) -> list[i
             for column, cost, place in edges[row]:
                 if column not in reached:
                     distance = base + cost - row_potential[row] - potential[column]
-                    heappush(heap, (distance, 1, column, row, place))
+                    heappush(heap, (distance, int(column in taken), column, row, place))
             while heap[0][2] in reached:
                 heappop(heap)
             base, _, column, row, place = heappop(heap)

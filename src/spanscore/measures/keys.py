@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 FILTERS = ("none", "is_linked", "is_nil", "is_first")
 FIELDS = ("docid", "start", "end", "span", "type", "kbid", "eid")
+_FIELD = re.compile(r"""[^:()+,"'=\s]+""")
 ENTITY = "kbid"
 """The attribute that holds a mention's entity: an id of the knowledge base, or one that begins with NIL."""
 
@@ -27,8 +29,9 @@ def fields_of(key: str) -> tuple[str, ...]:
     ('span', 'type')
     """
     fields = tuple(part.strip() for part in key.split("+"))
-    if not all(fields):
-        raise UsageError(f"the key '{printable(key)}' has an empty field; join fields by +: span+type.")
+    if not all(map(_FIELD.fullmatch, fields)):
+        what = "has a field that is empty or cannot be written" if all(fields) else "has an empty field"
+        raise UsageError(f"the key '{printable(key)}' {what}; join fields by +: span+type.")
     return fields
 
 

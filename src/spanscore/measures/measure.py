@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from spanscore.errors import UsageError, unknown
+from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures.spec import Spec
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Parameter:
             closed = value in self.choices and not set("@:") & set(value)
             right = closed or any(_open_ended(str(value), choice) for choice in self.choices)
         if not right:
-            raise UsageError(f"{self.name}={given} is not possible; {self.name} is {self.allowed()}.")
+            raise UsageError(f"{self.name}={printable(str(given))} is not possible; {self.name} is {self.allowed()}.")
         return value
 
     def allowed(self) -> str:
@@ -79,7 +79,7 @@ class Parameter:
 def _open_ended(value: str, choice: str) -> bool:
     """Whether a value is of the form of a choice such as `@file` or `spacy:LANG`."""
     prefix = "@" if choice == "@file" else choice.partition(":")[0] + ":" if ":" in choice else None
-    return prefix is not None and value.startswith(prefix) and value not in (prefix, choice)
+    return prefix is not None and value.startswith(prefix) and value != prefix and (value != choice or prefix == "@")
 
 
 def _short(value: Any) -> str:

@@ -84,6 +84,13 @@ class Weighted(Keyed):
     type_weights: str = parameter("none", "a table of gold type, system type, weight", choices=("none", "@file"))
     kb_weights: str = parameter("none", "a table of gold id, system id, weight", choices=("none", "@file"))
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, fields in (("type_weights", {"type"}), ("kb_weights", {"kbid", "eid"})):
+            if getattr(self, name) != "none" and not fields & set(self.fields):
+                told = " or ".join(sorted(fields))
+                raise UsageError(f"{self.called or self.name}: {name} needs {told} in the key, which is {self.key}.")
+
     @property
     def by_type(self) -> bool:
         """There are types if the key has the type."""

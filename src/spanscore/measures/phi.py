@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spanscore.errors import InputError, printable
+from spanscore.errors import InputError, file_stamp, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,29 +45,34 @@ class PhiTable:
         return answer
 
 
-@cache
 def phi_table(name: str) -> PhiTable:
     """The table `hipaa`, `i2b2` (the same types, all PHI), or that of a file, `@file`: lines of type and yes or no."""
+    return _table(name, file_stamp(name[1:]) if name.startswith("@") else (0, 0))
+
+
+@cache
+def _table(name: str, stamp: tuple[int, int]) -> PhiTable:
     if name == "i2b2":
         return PhiTable(name, dict.fromkeys(phi_table("hipaa").phi, True))
     path = name[1:] if name.startswith("@") else "hipaa.tsv"
     try:
         source = Path(path) if name.startswith("@") else files("spanscore.measures") / path
-        lines = source.read_text("utf-8-sig" if name.startswith("@") else "utf-8").splitlines()
+        lines = source.read_text("utf-8-sig" if name.startswith("@") else "utf-8").split("\n")
     except UnicodeDecodeError:
         raise InputError("the table of address types is not UTF-8.", path) from None
     except (OSError, ValueError) as error:
         raise InputError(
             f"the table of address types cannot be read ({getattr(error, 'strerror', error)}).", path
         ) from None
-    table = {}
+    table: dict[str, bool] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         kind, _, answer = line.rpartition("\t")
         if not kind.strip() or answer.strip().lower() not in ANSWERS:
             raise InputError("expected an address type, a tab, and yes or no.", f"{path}:{number}")
-        table[kind.strip().upper()] = ANSWERS[answer.strip().lower()]
+        if table.setdefault(kind.strip().upper(), said := ANSWERS[answer.strip().lower()]) != said:
+            raise InputError(f"the address type '{printable(kind.strip())}' is there twice.", f"{path}:{number}")
     if not table:
         raise InputError("the table of address types is empty.", path)
     return PhiTable(name, table)

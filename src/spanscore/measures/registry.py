@@ -91,7 +91,9 @@ def expand(specs: str | Measure | Sequence[str | Measure]) -> list[Measure]:
     [muc, b_cubed, mention_ceaf, entity_ceaf]
     """
     listed = [specs] if isinstance(specs, str | Measure) else specs
-    single = [one for spec in listed for one in (GROUPS.get(spec, (spec,)) if isinstance(spec, str) else (spec,))]
+    single = [
+        one for spec in listed for one in (GROUPS.get(spec.strip(), (spec,)) if isinstance(spec, str) else (spec,))
+    ]
     return list({repr(one): one for one in map(measure, single)}.values())
 
 
@@ -107,9 +109,11 @@ def find(name: str) -> type[Measure]:
         if not (isinstance(found, type) and issubclass(found, Measure)):
             raise UsageError(f"the entry point '{name}' of {GROUP} is not a subclass of spanscore.measures.Measure.")
         return found
+    if name in GROUPS:
+        raise UsageError(f"'{name}' is a group of measures, which has no parameters; write {name} alone.")
     near = get_close_matches(name, BUILT_IN, n=1) or get_close_matches(name, [*names(), *GROUPS], n=1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    raise UsageError(f"There is no measure '{printable(name)}'; {hint}List them with: spanscore measures.")
+    hint = f"did you mean '{near[0]}'? List" if near else "list"
+    raise UsageError(f"There is no measure '{printable(name)}'; {hint} them with: spanscore measures.")
 
 
 @cache

@@ -34,7 +34,7 @@ class Spec:
             return cls(name, (("filter", which.strip()), ("key", key.strip())))
         match = _CALL.fullmatch(text)
         if match is None:
-            forms = "name or name(parameter=value, ...)"
+            forms = "name, name(parameter=value, ...) or aggregate:filter:key"
             raise UsageError(f"'{printable(text)}' is not a measure; write {forms}.")
         given: dict[str, str] = {}
         at, arguments = 0, (match[2] or "").strip()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanscore.errors import InputError, printable
+from spanscore.errors import InputError, file_stamp, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,19 +39,21 @@ class Weights:
 
     def look_up(self, gold: Ints, pred: Ints, values: Sequence[object]) -> Floats:
         """The weights of pairs of codes."""
-        pairs, place = np.unique(gold.astype(np.int64) * len(values) + pred, return_inverse=True)
+        size = len(values)  # the last value is None, whose code is -1
+        pairs, place = np.unique(gold.astype(np.int64) % size * size + pred % size, return_inverse=True)
         codes = (divmod(pair, len(values)) for pair in pairs.tolist())
         return np.array([self(values[a], values[b]) for a, b in codes] or [0.0])[place]
 
 
-@cache
 def weights(name: str) -> Weights | None:
     """The table `none`, or that of a file, `@file`: lines of gold, system and weight, separated by tabs."""
-    if name == "none":
-        return None
-    path = name[1:]
+    return None if name == "none" else _read(name[1:], file_stamp(name[1:]))
+
+
+@cache
+def _read(path: str, stamp: tuple[int, int]) -> Weights:
     try:
-        lines = Path(path).read_text("utf-8-sig").splitlines()
+        lines = Path(path).read_text("utf-8-sig").split("\n")
     except UnicodeDecodeError:
         raise InputError("the table of weights is not UTF-8.", path) from None
     except (OSError, ValueError) as error:
@@ -60,8 +62,8 @@ def weights(name: str) -> Weights | None:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        columns = line.split("\t")
-        if len(columns) != 3:
+        columns = line.rstrip("\r").split("\t")
+        if len(columns) != 3 or not (columns[0] and columns[1]):
             raise InputError("expected three columns separated by tabs: gold, system, weight.", f"{path}:{number}")
         try:
             weight = float(columns[2])
@@ -72,6 +74,8 @@ def weights(name: str) -> Weights | None:
             raise InputError(what, f"{path}:{number}")
         pair = columns[0], columns[1]
         table[pair] = max(weight, table.get(pair, weight))
+    if not table:
+        raise InputError("the table of weights is empty.", path)
     return Weights(table)
 
 
@@ -91,9 +95,11 @@ def of_hierarchy(children: Mapping[str, Sequence[str]], decay: float) -> Weights
         while level:
             for ancestor in level:
                 if ancestor == child:
-                    raise InputError(f"the type '{printable(child)}' is its own ancestor.")
+                    raise InputError(f"the type '{printable(child)}' is its own ancestor; take one of the steps out.")
                 table[child, ancestor] = max(weight, table.get((child, ancestor), 0.0))
             seen.update(level)
-            level = [up for at in level for up in parents.get(at, ()) if up not in seen or up == child]
+            level = list(
+                dict.fromkeys(up for at in level for up in parents.get(at, ()) if up not in seen or up == child)
+            )
             weight *= decay
     return Weights(table)

@@ -47,7 +47,7 @@ def _rows(one: Scores, splits: tuple[str, ...]) -> Iterator[Row]:
     for label, score in one.by_type.items():
         yield Row(one.system, name, label, score)
     for by in splits:
-        for slice_, score in {**one.by(by), MICRO: one.micro(by), MACRO: one.macro(by)}.items():
+        for slice_, score in (*one.by(by).items(), (MICRO, one.micro(by)), (MACRO, one.macro(by))):
             yield Row(one.system, name, None, score, by, slice_)
 
 
@@ -154,7 +154,7 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
         spelt = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
         kind = ("" if exact else ALL) if line.type is None else line.type
         slices = [line.by or "", line.slice or ""] if split else []
-        numbers_ = [_count(line.score.counts.get(name)) for name in counts]
+        numbers_ = [_count(line.score.counts.get(name), exact=exact) for name in counts]
         body.append([line.system, line.measure, kind, *slices, *spelt, *numbers_])
     return head, body, texts
 
@@ -163,10 +163,10 @@ def _count_names(lines: list[Row]) -> list[str]:
     return list(dict.fromkeys(name for line in lines for name in line.score.counts))
 
 
-def _count(value: float | None) -> str:
+def _count(value: float | None, *, exact: bool = False) -> str:
     if value is None:
         return ""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) and not exact else repr(value)
 
 
 def _beta(lines: list[Row]) -> str:
