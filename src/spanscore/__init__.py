@@ -16,6 +16,7 @@ from spanscore.version import __version__
 if TYPE_CHECKING:
     from spanscore.align import LabelMap
     from spanscore.corpus import Corpus
+    from spanscore.detectors import detect
     from spanscore.engine.local import score, score_all
     from spanscore.measures import Measure, measure
     from spanscore.readers import read, read_chunks
@@ -31,6 +32,7 @@ __all__ = [
     "SpanscoreError",
     "UsageError",
     "__version__",
+    "detect",
     "measure",
     "read",
     "read_chunks",
@@ -43,6 +45,7 @@ _LAZY = {
     "LabelMap": "spanscore.align",
     "Measure": "spanscore.measures",
     "Result": "spanscore.result",
+    "detect": "spanscore.detectors",
     "measure": "spanscore.measures",
     "read": "spanscore.readers",
     "read_chunks": "spanscore.readers",

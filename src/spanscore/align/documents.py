@@ -120,6 +120,7 @@ def pair(
     label_map: LabelMap | None = None,
     extra_documents: Extra = "refuse",
     resolve: Resolve = "none",
+    resolve_gold: bool = True,
 ) -> Pairing:
     """Put gold and a system's spans on one footing, and account for what did not fit.
 
@@ -148,14 +149,15 @@ def pair(
     labels = tuple(sorted({*sides[0].labels, *sides[1].labels}))
     sides = list(_one_table(recode(sides[0], labels), recode(sides[1], labels)))
     plain, full = [], []
-    for side, corpus in zip(("gold", system), sides, strict=True):
+    for number, (side, corpus) in enumerate(zip(("gold", system), sides, strict=True)):
         ordered, repeated = in_order(corpus)
         account.update({(side, "repeated", ""): repeated} if repeated else {})
         apart = in_order(corpus, by_attributes=True)[0] if repeated and corpus.attrs else ordered
-        ordered, removed = resolved(ordered, resolve)
+        how: Resolve = resolve if number or resolve_gold else "none"
+        ordered, removed = resolved(ordered, how)
         account.update({(side, "resolved", ""): removed} if removed else {})
         plain.append(ordered)
-        full.append(ordered if resolve != "none" or len(apart.doc) == len(ordered.doc) else apart)
+        full.append(ordered if how != "none" or len(apart.doc) == len(ordered.doc) else apart)
     attributed = None if full[0] is plain[0] and full[1] is plain[1] else Pairing(full[0], full[1])
     return Pairing(plain[0], plain[1], account, attributed=attributed)
 

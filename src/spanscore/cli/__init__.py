@@ -15,7 +15,9 @@ COMMANDS = {
     "check": "Read files and say what is in them, or what is wrong.",
     "completion": "Print a script that completes commands in your shell.",
     "convert": "Turn a file of any known format into spanscore's own.",
+    "generate": "Make up labelled text from templates.",
     "measures": "List the measures, or explain one.",
+    "run": "Run a detector over a labelled dataset: detect, align, score, write.",
     "score": "Score systems' spans against gold spans.",
     "weights": "Make weights of related types from a hierarchy.",
 }

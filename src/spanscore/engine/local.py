@@ -64,12 +64,14 @@ def score_all(
     label_map: LabelMap | Mapping[str, str | None] | None = None,
     extra_documents: Extra = "refuse",
     resolve: Resolve = "none",
+    resolve_gold: bool = True,
     by: str | Sequence[str] = (),
     by_document: bool = True,
 ) -> Result:
     """Score several systems against the same gold data; `by` is what tables and files split the scores by.
 
-    `by_document=False` forgets each document's own counts: less memory, but no scores by document.
+    With `resolve_gold=False`, only the systems' overlapping spans are settled. `by_document=False` forgets each
+    document's own counts: less memory, but no scores by document.
     """
     keep_freed_memory()
     chosen = _measures(measures, beta)
@@ -87,11 +89,12 @@ def score_all(
         "gold": _About.of(gold).shown(),
         "systems": {name: _About.of(pred).shown() for name, pred in systems.items()},
     }
+    settled = resolve if resolve_gold or resolve == "none" else f"{resolve}:pred"
     for name, pred in systems.items():
         pairing = pair(gold, pred, system=name, label_map=mapping, extra_documents=extra_documents, resolve=resolve)
         notes += [*pred.notes, *describe(pairing.account)]
         for one, tally in zip(chosen, tally_all(pairing, chosen, by_document=by_document), strict=True):
-            line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, resolve, beta)
+            line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, settled, beta)
             scores.append(Scores(name, one, tally, beta, line, pairing))
     return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), by=by)
 

@@ -1,0 +1,40 @@
+"""metrics.json: the numbers of a run under the names that pipelines look for."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spanscore.result import Score, Scores
+
+
+def metrics(by_type: Scores, pii: Scores, *, total: int, discarded: int, more: dict[str, Any]) -> dict[str, Any]:
+    """Precision, recall and F of the PII level, the same by entity type, and how many samples they are of."""
+    precision, recall, f = numbers(pii.overall)
+    return {
+        "precision": precision,
+        "recall": recall,
+        "f1_score": f,
+        "details": {
+            "pii_precision": precision,
+            "pii_recall": recall,
+            "pii_f1_score": f,
+            "entity_precision_dict": {label: numbers(score)[0] for label, score in by_type.by_type.items()},
+            "entity_recall_dict": {label: numbers(score)[1] for label, score in by_type.by_type.items()},
+            "entity_f1_score_dict": {label: numbers(score)[2] for label, score in by_type.by_type.items()},
+            "entity_counts": {label: score.counts for label, score in by_type.by_type.items()},
+            "pii_counts": pii.counts,
+            "beta": pii.beta,
+            "total_samples": total,
+            "samples_evaluated": total - discarded,
+            "samples_discarded": discarded,
+        },
+        "signatures": [by_type.signature, pii.signature],
+        **more,
+    }
+
+
+def numbers(score: Score) -> list[float | None]:
+    """Precision, recall and F; undefined is None."""
+    return [None if math.isnan(value) else value for value in (score.precision, score.recall, score.f)]
