@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench docs parity clean
+.PHONY: demo test lint format bench docs parity browser clean
 
 demo: .venv/installed
 	$(BIN)/spanscore score examples/gold.jsonl base=examples/base.jsonl tuned=examples/tuned.jsonl \
@@ -34,6 +34,9 @@ docs: .venv/docs
 parity: .venv-parity/installed
 	SPANSCORE_PARITY=1 .venv-parity/bin/python -m pytest tests/parity
 
+browser: .venv/browser
+	SPANSCORE_BROWSER=1 $(BIN)/python -m pytest tests/browser
+
 clean:
 	rm -rf .venv .venv-parity demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
 
@@ -52,6 +55,10 @@ clean:
 
 .venv/docs: .venv/made pyproject.toml
 	$(PIP) install -e '.[docs]'
+	@touch $@ .venv/installed
+
+.venv/browser: .venv/made pyproject.toml
+	$(PIP) install -e '.[browser]'
 	@touch $@ .venv/installed
 
 .venv-parity/installed: pyproject.toml

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import merge
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,32 +83,41 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
     )
     pred_iou = np.where(about_it, gold_iou[pred_partner] if len(gold_iou) else 0.0, by_pred.iou)
 
-    texts = pairing.text
-    rows = [
-        (gold, pred, "gold", gold_verdict, gold_partner, gold_iou),
-        (pred, gold, "predicted", pred_verdict, pred_partner, pred_iou),
-    ]
-    order = []
-    for side, (mine, _, _, verdict, _, _) in enumerate(rows):
+    found = []
+    for name, mine, other, verdict, partner, overlap in (
+        ("gold", gold, pred, gold_verdict, gold_partner, gold_iou),
+        ("predicted", pred, gold, pred_verdict, pred_partner, pred_iou),
+    ):
         chosen = np.arange(len(verdict)) if correct else np.flatnonzero(verdict != CORRECT)
-        order += [(int(mine.doc[i]), int(mine.start[i]), int(mine.end[i]), side, int(i)) for i in chosen]
-    for doc, _, _, side, row in sorted(order):
-        mine, other, name, verdict, partner, overlap = rows[side]
-        span = _place(mine, row)
-        counterpart = _place(other, int(partner[row])) if partner[row] >= 0 else None
-        what = VERDICTS[verdict[row]]
-        value = float(overlap[row])
+        columns = (mine.doc[chosen], verdict[chosen], overlap[chosen])
+        places = zip(_places(mine, chosen), _places(other, partner[chosen]), strict=True)
+        listed = zip(places, *(column.tolist() for column in columns), strict=True)
+        found.append([(doc, span, VERDICTS[what], iou, name, near) for (span, near), doc, what, iou in listed if span])
+    texts = pairing.text
+    for doc, span, what, iou, name, near in merge(*found, key=lambda one: (one[0], one[1].start, one[1].end)):
         text = texts[doc]
         yield Error(
-            document=mine.ids[doc],
+            document=gold.ids[doc],
             side=name,
             span=span,
             verdict=what,
-            iou=value,
-            counterpart=counterpart,
-            explanation=explain(name, span, what, counterpart, value),
+            iou=iou,
+            counterpart=near,
+            explanation=explain(name, span, what, near, iou),
             text=None if text is None else text[span.start : span.end],
         )
+
+
+def _places(side: Corpus, rows: Longs) -> Iterator[Place | None]:
+    """The spans of these rows; -1 is none."""
+    if not len(side.doc):
+        yield from [None] * len(rows)
+        return
+    scores = [None] * len(rows) if side.score is None else side.score[rows].tolist()
+    columns = side.start[rows].tolist(), side.end[rows].tolist(), side.label[rows].tolist()
+    for row, start, end, label, score in zip(rows.tolist(), *columns, scores, strict=True):
+        known = None if score is None or score != score else score
+        yield None if row < 0 else Place(start, end, side.labels[label], known)
 
 
 def _not_retyped(judgement: Judgement, rows: Longs) -> Bools:
@@ -160,11 +170,6 @@ def _difference(gold: Place, pred: Place) -> str:
             unit = "character" if abs(amount) == 1 else "characters"
             parts.append(f"{abs(amount)} {unit} {'short' if amount > 0 else 'too many'} {where}")
     return " and ".join(parts)
-
-
-def _place(side: Corpus, row: int) -> Place:
-    score = None if side.score is None or np.isnan(side.score[row]) else float(side.score[row])
-    return Place(int(side.start[row]), int(side.end[row]), side.labels[side.label[row]], score)
 
 
 class _Best:

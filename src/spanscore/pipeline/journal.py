@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -64,10 +65,15 @@ class Journal:
             raise InputError(f"it cannot be written ({error.strerror}).", str(self._folder / PARTIAL)) from None
 
     def close(self) -> None:
-        """Stop; what there is stays, for a run that goes on."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Stop; what there is stays, for a run that goes on. Where there is nothing, nothing stays."""
+        if self._file is None:
+            return
+        self._file.close()
+        self._file = None
+        if not (self._folder / PARTIAL).stat().st_size:
+            self.finish()
+            with suppress(OSError):  # it may hold something else
+                self._folder.rmdir()
 
     def finish(self) -> None:
         """Clear away what only an unfinished run needs."""
@@ -83,13 +89,10 @@ class Journal:
             before = None
         if before == self._key:
             return
-        differ = sorted(
-            name for name in self._key if not isinstance(before, dict) or before.get(name) != self._key[name]
-        )
-        what = f"the run in this folder is another one ({', '.join(differ) or 'its settings'} differ)"
-        raise UsageError(
-            f"{printable(str(self._folder), limit=255)}: {what}; take another folder, or leave out --resume."
-        )
+        said = before if isinstance(before, dict) else {}
+        differ = ", ".join(sorted(name for name in self._key if said.get(name) != self._key[name])) or "settings"
+        where = printable(str(self._folder), limit=255)
+        raise UsageError(f"{where}: the run in this folder is another one ({differ}); take another folder.")
 
 
 def record(name: str, outcome: Outcome) -> Document:

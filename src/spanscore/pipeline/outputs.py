@@ -42,10 +42,9 @@ def write_all(outcome: Outcome, journal: Journal, *, text: bool, arguments: Mapp
         write(file, outcome.predictions)
     listed = [{"document": name, "types": types} for name, types in outcome.discarded]
     _json(folder / "alignment.json", {**outcome.alignment.to_dict(), "discarded": listed})
-    counts = {}
-    for name, side in (("false_positives", "predicted"), ("false_negatives", "gold")):
-        with whole(folder / f"{name}.csv") as file:
-            counts[name] = error_tables.write_errors(file, by_type, side, text=text)
+    with whole(folder / "false_negatives.csv") as gold, whole(folder / "false_positives.csv") as predicted:
+        found = error_tables.write_errors(gold, predicted, by_type, text=text)
+    counts = {"false_positives": found["predicted"], "false_negatives": found["gold"]}
     title = f"Confusion matrix: {outcome.job.detector.name}, {outcome.job.language}"
     with whole(folder / "confusion_matrix.html") as file:
         page = confusion.page(by_type.confusion, title, by_type.signature)

@@ -20,7 +20,7 @@ from spanscore.engine.local import score_all
 from spanscore.errors import InputError, UsageError, plural, printable
 from spanscore.measures import measure
 from spanscore.pipeline.journal import Journal, record
-from spanscore.pipeline.work import outcomes
+from spanscore.pipeline.work import About, Crew, crew
 from spanscore.records import build
 from spanscore.version import __version__
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from spanscore.align.resolve import Resolve
     from spanscore.corpus import Corpus
-    from spanscore.detectors import Detector
     from spanscore.detectors import Outcome as Found
     from spanscore.records import Document
     from spanscore.result import Result
@@ -73,8 +72,16 @@ def run(job: Job, progress: Callable[[int, int], None] = lambda done, total: Non
     """Do the job up to what is to be written; the journal is to be finished when it is."""
     _check(job)
     began = time.perf_counter()
-    detector = job.detector.make()
-    known = detector.entities(job.language)
+    workers = crew(job.detector, job.jobs)
+    try:
+        return _run(job, workers, began, progress)
+    finally:
+        workers.close()
+
+
+def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], None]) -> tuple[Outcome, Journal]:
+    detector = workers.about(job.language)
+    known = detector.entities
     sources: dict[str, Any] = {
         "user": job.label_map.to,
         "from_model": known.from_model,
@@ -88,10 +95,9 @@ def run(job: Job, progress: Callable[[int, int], None] = lambda done, total: Non
     said = journal.open(resume=job.resume)
     ready = time.perf_counter()
     try:
-        fresh = _detect(job, detector, texts_of(gold), said, journal, progress)
+        fresh = _detect(job, workers, texts_of(gold), said, journal, progress)
     finally:
         journal.close()
-        detector.close()
     detected = time.perf_counter()
     said |= fresh
     predictions = tuple((name, said[name]) for name in gold.ids)
@@ -165,7 +171,7 @@ def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, t
 
 def _detect(
     job: Job,
-    detector: Detector,
+    workers: Crew,
     documents: list[Document],
     said: dict[str, Found],
     journal: Journal,
@@ -176,7 +182,7 @@ def _detect(
     done, failures = len(documents) - len(left), 0
     fresh: dict[str, Found] = {}
     progress(done, len(documents))
-    for document, outcome in zip(left, outcomes(job.detector, detector, left, job.language, job.jobs), strict=True):
+    for document, outcome in zip(left, workers.outcomes(left, job.language), strict=True):
         name = str(document.id)
         journal.append(name, outcome)
         fresh[name] = outcome
@@ -208,11 +214,11 @@ def _only(label_map: LabelMap, labels: set[str], entities: tuple[str, ...]) -> L
     return LabelMap({label: to if to in entities else None for label, to in sorted(aligned.items())})
 
 
-def _key(job: Job, detector: Detector) -> dict[str, Any]:
+def _key(job: Job, detector: About) -> dict[str, Any]:
     """What the predictions depend on."""
     options = {}
     for name, value in sorted(job.detector.options.items()):
-        if name in detector.at_will:
+        if name in job.detector.kind().at_will:
             continue
         shown = value if value is None or isinstance(value, str | int | float | bool) else str(value)
         file = Path(value) if isinstance(value, str) and name.endswith(("_config", "file")) else None

@@ -1,4 +1,4 @@
-"""Detection as long work: in one process or several, in order, failures counted."""
+"""Detection as long work: by one detector in this process, or by several in processes of their own, in order."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import multiprocessing
 import os
 import signal
 import sys
+from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
 from itertools import islice
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from spanscore.detectors import Entities
 from spanscore.detectors.detector import DetectorError
+from spanscore.errors import SpanscoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spanscore.detectors import Detector, DetectorSpec, Outcome
     from spanscore.records import Document
@@ -24,31 +28,99 @@ if TYPE_CHECKING:
 BATCH = 8
 """Documents that a process gets at once."""
 
-_detector: Detector | None = None
+
+@dataclass(frozen=True)
+class About:
+    """What a detector says of itself."""
+
+    entities: Entities = field(default_factory=Entities)
+    notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
-def outcomes(
-    spec: DetectorSpec, detector: Detector, documents: Sequence[Document], language: str, jobs: int
-) -> Iterator[Outcome]:
-    """What the detector says of each document, in order; several jobs are several processes where it allows them."""
-    if jobs == 1 or not detector.in_processes or len(documents) <= BATCH:
-        yield from detector(documents, language)
-        return
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare, initargs=(spec, list(sys.path)))
-    waiting: deque[Future[list[Outcome]]] = deque()
-    rest = iter(documents)
-    try:
-        while True:
-            while len(waiting) < 3 * jobs and (batch := list(islice(rest, BATCH))):
-                waiting.append(pool.submit(_detect, batch, language))
-            if not waiting:
-                return
-            yield from waiting.popleft().result()
-    except BrokenProcessPool:
-        raise DetectorError("a process of the detector died; go on with --resume, perhaps with fewer --jobs.") from None
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+class Crew(ABC):
+    """Those who detect."""
+
+    @abstractmethod
+    def about(self, language: str) -> About:
+        """What the detector says of itself, once it is ready."""
+
+    @abstractmethod
+    def outcomes(self, documents: Sequence[Document], language: str) -> Iterator[Outcome]:
+        """What the detector says of each document, in order."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let everybody go."""
+
+
+def crew(spec: DetectorSpec, jobs: int) -> Crew:
+    """One detector here, or several in processes where that is how it can do several jobs."""
+    return _Several(spec, jobs) if jobs > 1 and spec.kind().in_processes else _One(spec.make())
+
+
+class _One(Crew):
+    def __init__(self, detector: Detector) -> None:
+        self._detector = detector
+
+    def about(self, language: str) -> About:
+        return _describe(self._detector, language)
+
+    def outcomes(self, documents: Sequence[Document], language: str) -> Iterator[Outcome]:
+        return self._detector(documents, language)
+
+    def close(self) -> None:
+        self._detector.close()
+
+
+class _Several(Crew):
+    def __init__(self, spec: DetectorSpec, jobs: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._jobs = jobs
+        self._pool = ProcessPoolExecutor(
+            jobs, mp_context=context, initializer=_prepare, initargs=(spec, list(sys.path))
+        )
+
+    def about(self, language: str) -> About:
+        try:
+            # one question each, so that all of them get ready at once
+            answers = [self._pool.submit(_about, language) for _ in range(self._jobs)]
+            found = [answer.result() for answer in answers]
+        except BrokenProcessPool:
+            raise _died() from None
+        first = found[0]
+        if isinstance(first, SpanscoreError):
+            raise first
+        return first
+
+    def outcomes(self, documents: Sequence[Document], language: str) -> Iterator[Outcome]:
+        waiting: deque[Future[list[Outcome]]] = deque()
+        rest = iter(documents)
+        try:
+            while True:
+                while len(waiting) < 3 * self._jobs and (batch := list(islice(rest, BATCH))):
+                    waiting.append(self._pool.submit(_detect, batch, language))
+                if not waiting:
+                    return
+                yield from waiting.popleft().result()
+        except BrokenProcessPool:
+            raise _died() from None
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _died() -> DetectorError:
+    return DetectorError("a process of the detector died; go on with --resume, perhaps with fewer --jobs.")
+
+
+def _describe(detector: Detector, language: str) -> About:
+    entities = detector.entities(language)
+    return About(entities, tuple(detector.notes), dict(detector.versions))
+
+
+_detector: Detector | SpanscoreError | None = None
+"""The detector of this process, or why there is none."""
 
 
 def _prepare(spec: DetectorSpec, path: list[str]) -> None:
@@ -57,16 +129,35 @@ def _prepare(spec: DetectorSpec, path: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
-
-        def leave() -> None:
-            parent.join()
-            os._exit(1)
-
-        Thread(target=leave, daemon=True).start()
+        Thread(target=_leave_with, args=(parent,), daemon=True).start()
     sys.path[:] = path
-    _detector = spec.make()
+    try:
+        _detector = spec.make()
+    except SpanscoreError as error:
+        _detector = _plain(error)
+
+
+def _leave_with(parent: multiprocessing.process.BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _about(language: str) -> About | SpanscoreError:
+    if isinstance(_detector, SpanscoreError):
+        return _detector
+    assert _detector is not None
+    try:
+        return _describe(_detector, language)
+    except SpanscoreError as error:
+        return _plain(error)
+
+
+def _plain(error: SpanscoreError) -> DetectorError:
+    """The same message as an error that can be sent to another process."""
+    return DetectorError(str(error))
 
 
 def _detect(batch: list[Document], language: str) -> list[Outcome]:
     assert _detector is not None
+    assert not isinstance(_detector, SpanscoreError)
     return list(_detector(batch, language))

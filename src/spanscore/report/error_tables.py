@@ -9,8 +9,6 @@ from typing import IO, TYPE_CHECKING
 from spanscore.report.tables import safe_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spanscore.result import Scores
     from spanscore.verdicts import Error
 
@@ -31,42 +29,42 @@ AROUND = 40
 """Characters of context on either side."""
 
 
-def write_errors(file: IO[bytes], scores: Scores, side: str, *, text: bool) -> int:
-    """Write a line for every span of a side that is not right, and say how many there are."""
-    wrapper = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="", write_through=True)
-    writer = csv.writer(wrapper, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    count = 0
-    for row in _rows(scores, side, text=text):
-        writer.writerow(row)
-        count += 1
-    wrapper.detach()
-    return count
-
-
-def _rows(scores: Scores, side: str, *, text: bool) -> Iterator[list[str]]:
+def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text: bool) -> dict[str, int]:
+    """Write a line for every gold and every predicted span that is not right, and say how many there are of each."""
     assert scores.pairing is not None
     texts = dict(zip(scores.pairing.gold.ids, scores.pairing.text, strict=True)) if text else {}
+    counts = {"gold": 0, "predicted": 0}
+    wrappers = {
+        side: io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
+        for side, file in (("gold", gold), ("predicted", predicted))
+    }
+    writers = {side: csv.writer(wrapper, lineterminator="\n") for side, wrapper in wrappers.items()}
+    for writer in writers.values():
+        writer.writerow(COLUMNS)
     for error in scores.errors():
-        if error.side != side:
-            continue
-        other = None if error.counterpart is None else error.counterpart
-        gold, pred = (error.span, other) if side == "gold" else (other, error.span)
-        whole = texts.get(error.document) or ""
-        cells = [
-            error.document,
-            str(error.span.start),
-            str(error.span.end),
-            whole[error.span.start : error.span.end],
-            _context(error, whole),
-            "" if gold is None else gold.label,
-            "" if pred is None else pred.label,
-            "" if pred is None or pred.score is None else repr(pred.score),
-            f"{error.iou:.6f}",
-            error.verdict,
-            error.explanation,
-        ]
-        yield [safe_cell(cell) for cell in cells]
+        writers[error.side].writerow(_row(error, texts.get(error.document) or ""))
+        counts[error.side] += 1
+    for wrapper in wrappers.values():
+        wrapper.detach()
+    return counts
+
+
+def _row(error: Error, whole: str) -> list[str | int]:
+    span, other = error.span, error.counterpart
+    gold, pred = (span, other) if error.side == "gold" else (other, span)
+    return [
+        safe_cell(error.document),
+        span.start,
+        span.end,
+        safe_cell(whole[span.start : span.end]),
+        safe_cell(_context(error, whole)),
+        "" if gold is None else safe_cell(gold.label),
+        "" if pred is None else safe_cell(pred.label),
+        "" if pred is None or pred.score is None else repr(pred.score),
+        f"{error.iou:.6f}",
+        error.verdict,
+        safe_cell(error.explanation),
+    ]
 
 
 def _context(error: Error, whole: str) -> str:

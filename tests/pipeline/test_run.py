@@ -1,0 +1,431 @@
+"""`spanscore run` with the real presidio-analyzer, from a dataset to the files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spanscore as ss
+from spanscore.generate import generate
+
+HERE = Path(__file__).parent
+FILES = {
+    "alignment.json",
+    "confusion_matrix.html",
+    "false_negatives.csv",
+    "false_positives.csv",
+    "metrics.json",
+    "predictions.jsonl",
+    "run.json",
+}
+
+
+def spanscore(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(cwd)}
+    call = [sys.executable, "-m", "spanscore", *arguments]
+    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def write(path: Path, documents: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in documents), encoding="utf-8")
+
+
+def made_up(path: Path, count: int, locale: str = "en_US", seed: int = 7) -> None:
+    lines = [
+        json.dumps({"id": d.id, "text": d.text, "spans": [_span(s) for s in d.spans]})
+        for d in generate(count, locale=locale, seed=seed)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _span(span: Any) -> dict[str, Any]:
+    return {"start": span.start, "end": span.end, "label": span.label}
+
+
+def metrics(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize(("language", "locale"), [("en", "en_US"), ("de", "de_DE")])
+def test_presidio_over_a_dataset(language: str, locale: str, tmp_path: Path) -> None:
+    made_up(tmp_path / "data.jsonl", 60, locale)
+    done = spanscore("run", "data.jsonl", "--language", language, "-o", "out", cwd=tmp_path)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    assert "a blank pipeline stands in" in done.stderr
+    said = metrics(tmp_path / "out")
+    assert list(said)[:4] == ["precision", "recall", "f1_score", "details"]
+    details = said["details"]
+    assert (details["total_samples"], details["samples_evaluated"], details["samples_discarded"]) == (60, 60, 0)
+    assert details["pii_precision"] == said["precision"]
+    p, r = said["precision"], said["recall"]
+    assert said["f1_score"] == pytest.approx(5 * p * r / (4 * p + r))
+    assert details["entity_recall_dict"]["EMAIL_ADDRESS"] == 1.0
+    assert details["entity_precision_dict"]["PERSON"] is None
+    # the same numbers by scoring the predictions that were written
+    result = ss.score(
+        ss.read(tmp_path / "data.jsonl"),
+        _resolved(tmp_path / "out" / "predictions.jsonl"),
+        ["iou", "iou.pii"],
+        beta=2,
+    )
+    assert result["iou.pii"].recall == said["recall"]
+    known = details["entity_recall_dict"]
+    assert {k: None if math.isnan(v.recall) else v.recall for k, v in result["iou"].by_type.items()} == known
+
+
+def _resolved(path: Path) -> ss.Corpus:
+    from spanscore.align.documents import in_order
+    from spanscore.align.resolve import resolved
+
+    return resolved(in_order(ss.read(path))[0], "score")[0]
+
+
+def test_context_words_work_on_the_blank_pipeline() -> None:
+    texts = ["My social security number is 536-22-1234.", "Order 536-22-1234 is on its way."]
+    corpus = ss.Corpus.from_documents([{"id": str(i), "text": text, "spans": []} for i, text in enumerate(texts)])
+    found = ss.detect(corpus, "presidio", language="en")
+    assert found.score is not None
+    scores = {
+        found.ids[doc]: score
+        for doc, label, score in zip(found.doc, found.label, found.score, strict=True)
+        if found.labels[label] == "US_SSN"
+    }
+    assert scores["0"] > scores["1"]
+
+
+def test_odd_texts_keep_their_offsets(tmp_path: Path) -> None:
+    mail = "ann.lee@example.com"
+    texts = [
+        f"Dr 😀 Zoë wrote: {mail}.",
+        f"\u202bשלום {mail} مرحبا\u202c",
+        f"line one\r\nline two: {mail}\r\n",
+        "x " * 520_000 + mail,
+        "a\u0301 " + mail + " 👩‍👩‍👧",
+    ]
+    documents = [
+        {
+            "id": f"=d{i}",
+            "text": text,
+            "spans": [{"start": text.index(mail), "end": text.index(mail) + len(mail), "label": "E-Mail"}],
+        }
+        for i, text in enumerate(texts)
+    ]
+    write(tmp_path / "data.jsonl", documents)
+    spanscore("run", "data.jsonl", "-o", "out", cwd=tmp_path)
+    said = metrics(tmp_path / "out")
+    assert said["details"]["entity_recall_dict"] == {"EMAIL_ADDRESS": 1.0}
+    found = ss.read(tmp_path / "out" / "predictions.jsonl")
+    mails = found.label == found.labels.index("EMAIL_ADDRESS")
+    for doc, start, end in zip(found.doc[mails], found.start[mails], found.end[mails], strict=True):
+        assert texts[doc][start:end] == mail
+
+
+def test_unmapped_types_discard_their_documents_or_their_spans(tmp_path: Path) -> None:
+    text = "Ask ann@example.com at Camelot."
+    mail = {"start": 4, "end": 19, "label": "email"}
+    castle = {"start": 23, "end": 30, "label": "CASTLE"}
+    write(
+        tmp_path / "data.jsonl",
+        [{"id": "a", "text": text, "spans": [mail]}, {"id": "b", "text": text, "spans": [mail, castle]}],
+    )
+    done = spanscore("run", "data.jsonl", "-o", "out", cwd=tmp_path)
+    assert "1 document left out for entity types that no source knows: CASTLE" in done.stderr
+    details = metrics(tmp_path / "out")["details"]
+    assert (details["samples_evaluated"], details["samples_discarded"]) == (1, 1)
+    said = json.loads((tmp_path / "out" / "alignment.json").read_text())
+    assert said["gold"] == [
+        {"label": "CASTLE", "to": None, "why": "no source knows it"},
+        {"label": "email", "to": "EMAIL_ADDRESS", "why": "the default Presidio map"},
+    ]
+    assert said["discarded"] == [{"document": "b", "types": ["CASTLE"]}]
+    spanscore("run", "data.jsonl", "-o", "out2", "--allow-missing-mappings", cwd=tmp_path)
+    details = metrics(tmp_path / "out2")["details"]
+    assert (details["samples_evaluated"], details["pii_counts"]["annotated"]) == (2, 2)
+    (tmp_path / "map.txt").write_text("CASTLE: LOCATION\n")
+    spanscore("run", "data.jsonl", "-o", "out3", "--map", "map.txt", cwd=tmp_path)
+    assert metrics(tmp_path / "out3")["details"]["entity_recall_dict"] == {"EMAIL_ADDRESS": 1.0, "LOCATION": 0.0}
+
+
+def test_configurations_and_languages(tmp_path: Path) -> None:
+    (tmp_path / "nlp.yaml").write_text(
+        "nlp_engine_name: spacy\nmodels:\n  - lang_code: en\n    model_name: no_such_model\n"
+        "ner_model_configuration:\n  model_to_presidio_entity_mapping:\n    BURG: CASTLE\n"
+    )
+    (tmp_path / "recognizers.yaml").write_text(
+        "supported_languages: [en]\nrecognizers:\n  - name: Robot\n    type: custom\n    supported_entity: ROBOT\n"
+        "    supported_languages: [en]\n    patterns:\n      - {name: robot, regex: 'R[0-9]D[0-9]', score: 0.9}\n"
+    )
+    (tmp_path / "analyzer.yaml").write_text("supported_languages: [en, es]\ndefault_score_threshold: 0\n")
+    spans = [{"start": 0, "end": 4, "label": "robot"}, {"start": 12, "end": 19, "label": "burg"}]
+    write(tmp_path / "data.jsonl", [{"id": "a", "text": "R2D2 visits Camelot.", "spans": spans}])
+    configs = (
+        "--nlp-config",
+        "nlp.yaml",
+        "--recognizers-config",
+        "recognizers.yaml",
+        "--analyzer-config",
+        "analyzer.yaml",
+    )
+    done = spanscore("run", "data.jsonl", "-o", "out", *configs, cwd=tmp_path)
+    assert "the spaCy model no_such_model is not installed (install it with: python -m spacy download" in done.stderr
+    assert metrics(tmp_path / "out")["details"]["entity_recall_dict"] == {"CASTLE": 0.0, "ROBOT": 1.0}
+    why = {one["label"]: one["why"] for one in json.loads((tmp_path / "out" / "alignment.json").read_text())["gold"]}
+    assert why == {
+        "burg": "the NLP configuration's model_to_presidio_entity_mapping",
+        "robot": "the recognizers configuration's supported_entity",
+    }
+    said = spanscore("run", "data.jsonl", "-o", "o", *configs, "--language", "de", cwd=tmp_path, code=2).stderr
+    assert said.endswith("the language 'de' is not supported; these are: en, es.\n")
+    assert (
+        "is not supported; these are: "
+        in spanscore("run", "data.jsonl", "-o", "o", "--language", "xyz", cwd=tmp_path, code=2).stderr
+    )
+    said = spanscore("run", "data.jsonl", "-o", "o", "--entities", "ROBOT", cwd=tmp_path, code=2).stderr
+    assert "Presidio does not support ROBOT in en; it supports " in said
+    (tmp_path / "nlp.yaml").write_text("a: [")
+    assert (
+        "nlp.yaml:1: the configuration is not YAML"
+        in spanscore("run", "data.jsonl", "-o", "o", *configs, cwd=tmp_path, code=2).stderr
+    )
+    assert not (tmp_path / "o").exists()
+
+
+def test_tables_of_errors_are_safe_and_complete(tmp_path: Path) -> None:
+    text = '=cmd|calc, "Ann"\nann@example.com'
+    spans = [{"start": 12, "end": 15, "label": "PERSON"}, {"start": 0, "end": 9, "label": "PERSON"}]
+    write(tmp_path / "data.jsonl", [{"id": "+1", "text": text, "spans": spans}])
+    spanscore("run", "data.jsonl", "-o", "out", cwd=tmp_path)
+    with (tmp_path / "out" / "false_negatives.csv").open(newline="") as file:
+        missed = list(csv.DictReader(file))
+    with (tmp_path / "out" / "false_positives.csv").open(newline="") as file:
+        wrong = list(csv.DictReader(file))
+    assert [row["text"] for row in missed] == ["'=cmd|calc", "Ann"]
+    assert missed[0]["document"] == "'+1"
+    assert missed[0]["verdict"] == "missed"
+    assert [(row["predicted_type"], row["gold_type"], row["score"], row["text"]) for row in wrong] == [
+        ("EMAIL_ADDRESS", "", "1.0", "ann@example.com")
+    ]
+    spanscore("run", "data.jsonl", "-o", "out2", "--no-text", cwd=tmp_path)
+    assert "ann@" not in (tmp_path / "out2" / "false_positives.csv").read_text()
+
+
+def test_replay_meets_score_and_thresholds_need_no_second_run(tmp_path: Path) -> None:
+    made_up(tmp_path / "data.jsonl", 40)
+    spanscore("run", "data.jsonl", "-o", "out", cwd=tmp_path)
+    spanscore(
+        "run",
+        "data.jsonl",
+        "-o",
+        "again",
+        "--detector",
+        "replay",
+        "--predictions",
+        "out/predictions.jsonl",
+        cwd=tmp_path,
+    )
+    first, second = metrics(tmp_path / "out"), metrics(tmp_path / "again")
+    assert first["details"] == second["details"]
+    strict = (
+        "--detector",
+        "replay",
+        "--predictions",
+        "out/predictions.jsonl",
+        "--score-threshold",
+        "0.6",
+        "--beta",
+        "1",
+    )
+    spanscore("run", "data.jsonl", "-o", "strict", *strict, cwd=tmp_path)
+    assert (
+        metrics(tmp_path / "strict")["details"]["pii_counts"]["predicted"] < first["details"]["pii_counts"]["predicted"]
+    )
+
+
+PROGRAM = r"""
+import json, re, sys
+for line in sys.stdin:
+    document = json.loads(line)
+    if document["id"] == "bad":
+        print(json.dumps({"error": "no"}))
+        continue
+    found = [{"start": m.start(), "end": m.end(), "label": "EMAIL", "score": 0.9} for m in re.finditer(r"\S+@\S+", document["text"])]
+    print(json.dumps({"spans": found}))
+"""
+
+
+def test_any_program_and_any_function(tmp_path: Path) -> None:
+    documents = [
+        {"id": str(i), "text": f"write to a{i}@b.org", "spans": [{"start": 9, "end": 17 + (i > 9), "label": "EMAIL"}]}
+        for i in range(30)
+    ]
+    write(tmp_path / "data.jsonl", documents)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    call = ("--detector", "command", "--command", f"{sys.executable} program.py")
+    spanscore("run", "data.jsonl", "-o", "out", *call, cwd=tmp_path)
+    assert metrics(tmp_path / "out")["recall"] == 1.0
+    (tmp_path / "mine.py").write_text(
+        "import re\ndef find(text, language):\n    return [{'start': m.start(), 'end': m.end(), 'label': 'EMAIL'} for m in re.finditer(r'\\S+@\\S+', text)]\n"
+    )
+    spanscore(
+        "run", "data.jsonl", "-o", "py", "--detector", "python", "--function", "mine:find", "--jobs", "2", cwd=tmp_path
+    )
+    assert metrics(tmp_path / "py")["details"] == metrics(tmp_path / "out")["details"]
+    write(tmp_path / "data.jsonl", [*documents[:3], {"id": "bad", "text": "x", "spans": []}])
+    said = spanscore("run", "data.jsonl", "-o", "bad", *call, cwd=tmp_path, code=2).stderr
+    assert (
+        'document "bad": the detector failed: the command reported an error; 1 failure is past --max-failures 0' in said
+    )
+    done = spanscore("run", "data.jsonl", "-o", "bad", "--resume", "--max-failures", "1", *call, cwd=tmp_path)
+    assert "the detector failed on 1 document" in done.stderr
+    assert metrics(tmp_path / "bad")["failures"] == 1
+    lines = [json.loads(line) for line in (tmp_path / "bad" / "predictions.jsonl").read_text().splitlines()]
+    assert lines[-1]["meta"] == {"failure": "the command reported an error"}
+    for command, words in (
+        ("false", "ended with exit code 1 after 0 answers"),
+        ("no-such-program-here", "cannot be run"),
+        (
+            f"{sys.executable} -c 'print(1); print(2); print(3); print(4); print(5)'",
+            "wrote more lines than it was given",
+        ),
+    ):
+        said = spanscore(
+            "run",
+            "data.jsonl",
+            "-o",
+            "bad2",
+            "--max-failures",
+            "9",
+            "--detector",
+            "command",
+            "--command",
+            command,
+            "--resume",
+            cwd=tmp_path,
+            code=2,
+        ).stderr
+        assert words in said
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    process = subprocess.Popen([sys.executable, str(HERE / "service.py")], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    port = process.stdout.readline().strip()
+    yield f"http://127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_service_that_misbehaves(service: str, tmp_path: Path) -> None:
+    made_up(tmp_path / "data.jsonl", 30)
+    spanscore("run", "data.jsonl", "-o", "direct", cwd=tmp_path)
+    http = ("--detector", "http", "--url", service, "--timeout", "1")
+    spanscore("run", "data.jsonl", "-o", "http", *http, cwd=tmp_path)
+    assert metrics(tmp_path / "http")["details"] == metrics(tmp_path / "direct")["details"]
+    documents = [
+        {
+            "id": fault,
+            "text": f"{{{fault}}} ann@example.com",
+            "spans": [{"start": len(fault) + 3, "end": len(fault) + 18, "label": "EMAIL"}],
+        }
+        for fault in ("500", "drop", "slow", "junk", "none")
+    ]
+    write(tmp_path / "faults.jsonl", documents)
+    spanscore("run", "faults.jsonl", "-o", "faults", *http, cwd=tmp_path)
+    assert metrics(tmp_path / "faults")["details"]["entity_recall_dict"] == {"EMAIL_ADDRESS": 1.0}
+    write(
+        tmp_path / "worse.jsonl",
+        [{**documents[0], "id": name, "text": f"{{{name}}} ann@example.com"} for name in ("always", "refuse")],
+    )
+    spanscore("run", "worse.jsonl", "-o", "worse", *http, "--retries", "1", "--max-failures", "2", cwd=tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "worse" / "predictions.jsonl").read_text().splitlines()]
+    assert [line["meta"]["failure"] for line in lines] == [
+        "the service answered with status 500 (2 tries)",
+        "the service answered with status 400",
+    ]
+
+
+def test_a_service_that_is_not_there(tmp_path: Path) -> None:
+    made_up(tmp_path / "data.jsonl", 3)
+    call = ("run", "data.jsonl", "-o", "out", "--detector", "http", "--url", "http://127.0.0.1:9", "--retries", "1")
+    assert "the service at http://127.0.0.1:9 cannot be reached" in spanscore(*call, cwd=tmp_path, code=2).stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+    made_up(tmp_path / "data.jsonl", 2000)
+    call = [sys.executable, "-m", "spanscore", "run", "data.jsonl", "-o", "cut", "--jobs", "2"]
+    process = subprocess.Popen(call, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    partial = tmp_path / "cut" / "predictions.partial.jsonl"
+    deadline = time.monotonic() + 120
+    while not (partial.exists() and partial.read_bytes().count(b"\n") > 300):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        os.sched_yield()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = partial.read_bytes()
+    assert 300 < kept.count(b"\n") < 2000
+    assert not (tmp_path / "cut" / "metrics.json").exists()
+    partial.write_bytes(kept + b'{"id": "torn')
+    said = spanscore("run", "data.jsonl", "-o", "cut", cwd=tmp_path, code=2).stderr
+    assert "an unfinished run is in this folder; give --resume" in said
+    said = spanscore("run", "data.jsonl", "-o", "cut", "--resume", "--language", "de", cwd=tmp_path, code=2).stderr
+    assert "the run in this folder is another one (language, options)" in said
+    spanscore("run", "data.jsonl", "-o", "cut", "--resume", "--jobs", "2", cwd=tmp_path)
+    done_before = len({json.loads(line)["id"] for line in kept.splitlines() if line.endswith(b"}")})
+    about = json.loads((tmp_path / "cut" / "run.json").read_text())
+    assert about["documents_detected_now"] == 2000 - done_before
+    spanscore("run", "data.jsonl", "-o", "whole", "--jobs", "2", cwd=tmp_path)
+    for name in ("metrics.json", "predictions.jsonl", "false_positives.csv", "confusion_matrix.html"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    assert {path.name for path in (tmp_path / "cut").iterdir()} == FILES
+    spanscore("run", "data.jsonl", "-o", "whole", "--resume", cwd=tmp_path)
+    assert json.loads((tmp_path / "whole" / "run.json").read_text())["documents_detected_now"] == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (["--detector", "nobody"], "There is no detector 'nobody'"),
+        (["--detector", "http"], "--detector http needs --url"),
+        (["--url", "http://x"], "--url is for --detector http"),
+        (["--detector", "replay", "--predictions", "none.jsonl"], "none.jsonl"),
+        (["--detector", "python", "--function", "nowhere"], "write module:function"),
+        (["--detector", "python", "--function", "nowhere:f"], "the module 'nowhere' cannot be imported"),
+        (["--threshold", "2"], "from 0 to 1"),
+        (["--jobs", "0"], "at least 1"),
+        (["--entities", ","], "--entities names no type"),
+        (["--nlp-config", "none.yaml"], "none.yaml: the configuration cannot be read"),
+        (
+            ["--detector", "replay", "--predictions", "p.jsonl", "--nlp-config", "x"],
+            "--nlp-config is for --detector presidio",
+        ),
+    ],
+)
+def test_wrong_calls(call: list[str], words: str, tmp_path: Path) -> None:
+    write(tmp_path / "data.jsonl", [{"id": "a", "text": "x", "spans": []}])
+    assert words in spanscore("run", "data.jsonl", "-o", "out", *call, cwd=tmp_path, code=2).stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dataset_without_text_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "data.jsonl", [{"id": "a", "spans": []}])
+    said = spanscore("run", "data.jsonl", "-o", "out", cwd=tmp_path, code=2).stderr
+    assert 'document "a": there is no text, which a detector needs' in said
