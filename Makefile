@@ -5,12 +5,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test lint format bench docs parity browser clean
 
-demo: .venv/installed
-	$(BIN)/spanscore score examples/gold.jsonl base=examples/base.jsonl tuned=examples/tuned.jsonl \
-		-m iou -m iou.pii -m exact -m char.pii -o demo-out
-	@echo
-	@echo "The numbers are in demo-out/results.json, every error with its explanation in demo-out/errors.jsonl:"
-	@head -n 3 demo-out/errors.jsonl
+demo: .venv/demo
+	@mkdir -p demo-out
+	@for language in en de; do \
+		locale=$$([ $$language = en ] && echo en_US || echo de_DE); \
+		$(BIN)/spanscore generate -n 500 --locale $$locale --seed 7 -o demo-out/$$language.jsonl && \
+		$(BIN)/spanscore run demo-out/$$language.jsonl --detector presidio --language $$language -o demo-out/$$language || exit; \
+		echo; \
+	done
+	@echo "The first errors in English (all: demo-out/en/false_positives.csv):"
+	@head -n 4 demo-out/en/false_positives.csv
+	@echo "Open demo-out/en/confusion_matrix.html and demo-out/de/confusion_matrix.html in a browser."
 
 test: .venv/dev
 	$(BIN)/python -m pytest -n auto
@@ -48,6 +53,10 @@ clean:
 .venv/installed: .venv/made pyproject.toml
 	$(PIP) install -e .
 	@touch $@
+
+.venv/demo: .venv/made pyproject.toml
+	$(PIP) install -e '.[presidio,generate]'
+	@touch $@ .venv/installed
 
 .venv/dev: .venv/made pyproject.toml
 	$(PIP) install -e '.[dev]'

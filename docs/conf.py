@@ -10,4 +10,5 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"spanscore {release}"
 myst_heading_anchors = 3
+myst_enable_extensions = ["deflist"]
 autodoc_typehints = "description"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import merge
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ VERDICTS = (
 CORRECT, WRONG_TYPE, WRONG_ATTRIBUTE, TOO_SHORT, TOO_LONG, SHIFTED, SPLIT, MERGED, MISSED, SPURIOUS = range(10)
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A span by its offsets and label."""
 
     start: int
@@ -42,8 +40,7 @@ class Place:
         return f"{self.label} [{self.start}, {self.end})"
 
 
-@dataclass(frozen=True)
-class Error:
+class Error(NamedTuple):
     """What became of a span: `span` on its `side`, the `counterpart` that it was compared with, and why."""
 
     document: str

@@ -22,6 +22,7 @@ def plotly() -> Any:
         import plotly.offline as offline
     except ImportError:
         raise MissingExtraError("the confusion matrix", "report") from None
+    figures.Figure(figures.Heatmap())  # plotly imports its parts when they are first used
     return figures, offline
 
 
