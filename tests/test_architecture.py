@@ -22,7 +22,7 @@ STAGES = [
     ["detectors"],
     ["tally"],
     ["measures"],
-    ["signature", "verdicts"],
+    ["signature", "verdicts", "stats"],
     ["result"],
     ["report"],
     ["engine"],

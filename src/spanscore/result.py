@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures import measure as as_measure
+from spanscore.stats import Bootstrap, Interval, Kinds, binomial_bounds, percentile_interval, stream
 from spanscore.verdicts import Error, errors
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Corpus, Floats
+    from spanscore.corpus import Corpus, Floats, Longs
     from spanscore.measures import Judgement, Measure
     from spanscore.tally import Counts, Tally
 
@@ -85,6 +87,40 @@ class Scores:
         """The score of each document, if documents' own counts were kept."""
         return self.by("document")
 
+    def interval(self, bootstrap: Bootstrap, label: str | None = None) -> Interval | None:
+        """Where the overall numbers, or those of a type, are likely to be; None where documents have no counts of
+        their own, as with clusterings.
+        """
+        if self.measure.whole or not self.tally.documents:
+            return None
+        counts, size = self._units(label, bootstrap.cluster)
+        kinds = Kinds.of(counts, size - len(counts))
+        sums = kinds.resamples(bootstrap.resamples, stream(bootstrap.seed, label or ""))
+        named = {name: sums[:, i] for i, name in enumerate(self.tally.fields)}
+        precision, recall, f_ = prf(self.measure, named, self.beta)
+        f_ = np.where((precision == 0) & (recall == 0), 0.0, f_)  # undefined in a table, but none the better for it
+        p, r, f = (percentile_interval(values, bootstrap.level) for values in (precision, recall, f_))
+        score = self.overall if label is None else self.by_type[label]
+        annotated, missed = score.counts.get("annotated"), score.counts.get("fn")
+        bounds = None
+        if self.measure.counts_spans and isinstance(annotated, int) and isinstance(missed, int) and annotated:
+            bounds = missed, annotated, binomial_bounds(missed, annotated, bootstrap.level)[1]
+        return Interval(p, r, f, bounds)
+
+    def _units(self, label: str | None, cluster: str | None) -> tuple[Counts, int]:
+        """Rows of counts of documents (or of clusters of them) that have any, and how many there are in all."""
+        tally = self.tally
+        rows = slice(None) if label is None else np.flatnonzero(tally.label == tally.labels.index(label))
+        docs: NDArray[Any] = tally.doc[rows]
+        counts, size = tally.counts[rows], len(tally.documents)
+        if cluster is not None:
+            group, names = self._slices(cluster)
+            docs, size = group[docs], len(names)
+        units, place = np.unique(docs, return_inverse=True)
+        sums = np.zeros((len(units), counts.shape[1]), counts.dtype)
+        np.add.at(sums, place, counts)
+        return sums, size
+
     def by(self, what: str) -> dict[str, Score]:
         """The score of each `type`, each `document`, or each value of `meta.KEY`, a field of documents' metadata.
 
@@ -123,13 +159,7 @@ class Scores:
                 parts = self._kept.blocks(1) if len(self._kept) else ()
                 return self._kept.gold.ids, self._alone(parts)
             return tally.documents, tally.by_document()
-        refuse_unknown_split(what, *((self.pairing.gold, self.pairing.pred) if self.pairing else ()))
-        key = what.removeprefix("meta.")
-        column = next(side.meta[key] for side in (self._kept.gold, self._kept.pred) if key in side.meta)
-        values = [_slice_name(value) for value in (*column.values, None)]
-        names = sorted({values[code] for code in set(column.codes.tolist())})
-        place = {name: number for number, name in enumerate(names)}
-        group = np.array([place.get(value, 0) for value in values])[column.codes]
+        group, names = self._slices(what)
         if measure.whole:
             return names, self._alone(self._kept.take(np.flatnonzero(group == number)) for number in range(len(names)))
         if not tally.documents:
@@ -138,6 +168,16 @@ class Scores:
         sums = np.zeros((len(names), counts.shape[1]), counts.dtype)
         np.add.at(sums, group, counts)
         return names, sums
+
+    def _slices(self, what: str) -> tuple[Longs, list[str]]:
+        """The number of each document's slice by a field of metadata, and the slices' names."""
+        refuse_unknown_split(what, *((self.pairing.gold, self.pairing.pred) if self.pairing else ()))
+        key = what.removeprefix("meta.")
+        column = next(side.meta[key] for side in (self._kept.gold, self._kept.pred) if key in side.meta)
+        values = [_slice_name(value) for value in (*column.values, None)]
+        names = sorted({values[code] for code in set(column.codes.tolist())})
+        place = {name: number for number, name in enumerate(names)}
+        return np.array([place.get(value, 0) for value in values])[column.codes], names
 
     def _alone(self, parts: Iterable[Pairing]) -> Counts:
         """The counts of parts of the data, each as if it were all there is."""
@@ -186,6 +226,8 @@ class Result:
     scores: tuple[Scores, ...]
     inputs: dict[str, Any]
     warnings: tuple[str, ...]
+    bootstrap: Bootstrap | None = None
+    """How tables and files make intervals, if they do."""
     by: tuple[str, ...] = ()
     """What tables and files split the scores by: type, document, meta.KEY."""
 

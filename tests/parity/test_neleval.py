@@ -67,7 +67,7 @@ def lines(seed: int) -> tuple[list[str], list[str]]:
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Path]]:
     folder = tmp_path_factory.mktemp("neleval")
     made = []
-    for seed in range(4):
+    for seed in range(8):
         paths = folder / f"gold{seed}.tsv", folder / f"system{seed}.tsv"
         for path, side in zip(paths, lines(seed), strict=True):
             path.write_text("\n".join(side) + "\n")
@@ -128,7 +128,7 @@ def test_every_name_and_group() -> None:
     }
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(8))
 def test_every_measure(files: list[tuple[Path, Path]], seed: int) -> None:
     measures = [*GROUPS["all"], *SPELT]
     expected = theirs(*files[seed], measures)
@@ -151,7 +151,7 @@ def test_groups_with_micro_and_macro_averages(files: list[tuple[Path, Path]], fi
         same(scores.macro(over), expected[f"{name};{field}=<macro>"], f"{name} macro")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(8))
 def test_related_types(files: list[tuple[Path, Path]], seed: int, tmp_path: Path) -> None:
     table = tmp_path / "weights.tsv"
     table.write_text("".join(f"{gold}\t{system}\t{weight}\n" for gold, system, weight in WEIGHTS))

@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     metavar="WHAT",
     help="Split the scores by document, type or meta.KEY, with micro and macro averages; give several.",
 )
+@click.option("--ci", "level", type=float, metavar="LEVEL", help="Intervals at this level, such as 0.95.")
+@click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the resamples.")
+@click.option("--cluster", metavar="meta.KEY", help="Resample documents together that share this field.")
 @click.option("--type-weights", metavar="FILE", help="sets, overlap: a table of gold type, system type, weight.")
 @click.option("--kb-weights", metavar="FILE", help="sets, overlap: a table of gold id, system id, weight.")
 @click.option("--hipaa-table", metavar="FILE", help="sandbox.hipaa: a table of address type, yes or no.")
@@ -84,6 +88,10 @@ def command(
     extra_documents: Any,
     resolve: Any,
     by: tuple[str, ...],
+    level: float | None,
+    resamples: int,
+    seed: int,
+    cluster: str | None,
     type_weights: str | None,
     kb_weights: str | None,
     hipaa_table: str | None,
@@ -106,6 +114,7 @@ def command(
     from spanscore.measures import expand
     from spanscore.readers import whole as whole_corpus
     from spanscore.report.files import check_outputs, save, to_json, whole
+    from spanscore.stats import Bootstrap
 
     tables = {"type_weights": type_weights, "kb_weights": kb_weights, "table": hipaa_table}
     chosen = _with_tables(expand(measures or DEFAULT_MEASURES), tables)
@@ -122,7 +131,10 @@ def command(
         "label_map": mapping,
         "extra_documents": extra_documents,
         "resolve": resolve,
+        "ci": None if level is None else Bootstrap(level, resamples, seed, cluster),
     }
+    if level is None and cluster is not None:
+        raise UsageError("--cluster is for intervals; give --ci 0.95 too.")
     gold_chunks = chunks(gold, gold_format, tags)
     if len(files) == 1 and output is None and not by:
         name, path = files[0]
@@ -145,6 +157,11 @@ def command(
         with whole(json_) as file:
             file.write(to_json(result))
     _print(result, format_, signature)
+    if level is not None and format_ == "table":
+        from spanscore.report.tables import few_misses
+
+        for sentence in few_misses(result):
+            click.echo(sentence)
     if signature and format_ not in ("csv", "tsv"):
         click.echo()
         for one in result.scores:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from spanscore.align.documents import Extra
     from spanscore.align.resolve import Resolve
+    from spanscore.stats import Bootstrap
 
 BLOCK = 4096
 """Documents a block."""
@@ -40,6 +41,7 @@ def score(
     extra_documents: Extra = "refuse",
     resolve: Resolve = "none",
     by: str | Sequence[str] = (),
+    ci: Bootstrap | None = None,
     system: str = "pred",
 ) -> Result:
     """Score one system against the gold data by all these measures at once.
@@ -52,7 +54,7 @@ def score(
     (1.0, 0.0)
     """
     settings: dict[str, Any] = {"beta": beta, "label_map": label_map, "extra_documents": extra_documents}
-    return score_all(gold, {system: pred}, measures, resolve=resolve, by=by, **settings)
+    return score_all(gold, {system: pred}, measures, resolve=resolve, by=by, ci=ci, **settings)
 
 
 def score_all(
@@ -66,6 +68,7 @@ def score_all(
     resolve: Resolve = "none",
     resolve_gold: bool = True,
     by: str | Sequence[str] = (),
+    ci: Bootstrap | None = None,
     by_document: bool = True,
 ) -> Result:
     """Score several systems against the same gold data; `by` is what tables and files split the scores by.
@@ -82,8 +85,9 @@ def score_all(
     labels = {label for corpus in (gold, *systems.values()) for label in corpus.labels}
     _refuse_unknown(chosen, {name for corpus in (gold, *systems.values()) for name in corpus.attrs})
     by = (by,) if isinstance(by, str) else tuple(by)
-    for what in by:
+    for what in (*by, *([ci.cluster] if ci is not None and ci.cluster is not None else [])):
         refuse_unknown_split(what, gold, *systems.values())
+    by_document = by_document or ci is not None
     scores, notes = [], [*gold.notes, *mapping.unused(labels)]
     inputs = {
         "gold": _About.of(gold).shown(),
@@ -95,8 +99,8 @@ def score_all(
         notes += [*pred.notes, *describe(pairing.account)]
         for one, tally in zip(chosen, tally_all(pairing, chosen, by_document=by_document), strict=True):
             line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, settled, beta)
-            scores.append(Scores(name, one, tally, beta, line, pairing))
-    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), by=by)
+            scores.append(Scores(name, one, tally, beta, line if ci is None else f"{line}|ci:{ci}", pairing))
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), by=by, bootstrap=ci)
 
 
 def score_chunks(
@@ -108,20 +112,22 @@ def score_chunks(
     label_map: LabelMap | None = None,
     extra_documents: Extra = "refuse",
     resolve: Resolve = "none",
+    ci: Bootstrap | None = None,
     system: str = "pred",
 ) -> Result:
     """Score one system as its documents and the gold's come in, as `read_chunks` gives them.
 
     While both have the same documents in the same order, nothing is kept but counts: memory does not grow. From where
     they differ, the rest is joined by id. The numbers are those of `score`; errors and scores by document are not kept.
+    For intervals (`ci`), documents' counts are kept too.
     A measure that must see all documents at once, such as those of clusterings, makes all wait for the last one.
     """
     chosen = _measures(measures, beta)
     mapping = label_map or LabelMap()
-    if any(one.whole for one in chosen):
+    if any(one.whole for one in chosen) or (ci is not None and ci.cluster is not None):
         settings: dict[str, Any] = {"beta": beta, "label_map": mapping, "extra_documents": extra_documents}
         both = Corpus.concat(list(gold)), {system: Corpus.concat(list(pred))}
-        return score_all(*both, chosen, resolve=resolve, by_document=False, **settings)
+        return score_all(*both, chosen, resolve=resolve, ci=ci, by_document=False, **settings)
     account: Account = Counter()
     tallies: list[list[Tally]] = []
     about = (_About(), _About())
@@ -142,24 +148,25 @@ def score_chunks(
         attributes.update(piece[0].attrs, piece[1].attrs)
         pairing = pair(*piece, system=system, label_map=mapping, extra_documents=extra_documents, resolve=resolve)
         account.update(pairing.account)
-        tallies.append(tally_all(pairing, chosen, by_document=False))
+        tallies.append(tally_all(pairing, chosen, by_document=ci is not None))
     if not tallies:
         raise InputError("there is no document to score.")
     _refuse_unknown(chosen, attributes)
     fingerprints = about[0].fingerprint, about[1].fingerprint
+    intervals = "" if ci is None else f"|ci:{ci}"
     scores = [
         Scores(
             system,
             one,
-            Tally.concat(parts).together(),
+            Tally.concat(parts) if ci is not None else Tally.concat(parts).together(),
             beta,
-            signature(one, *fingerprints, mapping, extra_documents, resolve, beta),
+            signature(one, *fingerprints, mapping, extra_documents, resolve, beta) + intervals,
         )
         for one, parts in zip(chosen, zip(*tallies, strict=True), strict=True)
     ]
     notes = [*about[0].notes, *mapping.unused(labels), *about[1].notes, *describe(account)]
     inputs = {"gold": about[0].shown(), "systems": {system: about[1].shown()}}
-    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)))
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), bootstrap=ci)
 
 
 def _in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Corpus, Corpus]]:

@@ -56,6 +56,7 @@ class Char(Measure):
     """
 
     name: ClassVar[str] = "char"
+    counts_spans: ClassVar[bool] = False
     symmetric: ClassVar[bool] = True
 
     def tally(self, pairing: Pairing) -> Tally:

@@ -98,6 +98,8 @@ class Measure(ABC):
     name: ClassVar[str]
     symmetric: ClassVar[bool] = False
     """Whether swapping gold and predicted swaps precision and recall."""
+    counts_spans: ClassVar[bool] = True
+    """Whether what is counted are spans, which are found or missed one by one, and not their characters or tokens."""
     undefined: ClassVar[float] = math.nan
     """What a mean over types, documents or slices takes for a number that is undefined; nan: nothing."""
 

@@ -186,6 +186,7 @@ class SandboxToken(Measure):
     """
 
     name: ClassVar[str] = "sandbox.token"
+    counts_spans: ClassVar[bool] = False
     symmetric: ClassVar[bool] = True
     tokenizer: str = parameter("whitespace", "what cuts annotations into tokens", choices=("whitespace", "treebank"))
     key: str = parameter(

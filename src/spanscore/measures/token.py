@@ -34,6 +34,7 @@ class Token(Measure):
     """
 
     name: ClassVar[str] = "token"
+    counts_spans: ClassVar[bool] = False
     symmetric: ClassVar[bool] = True
     tokenizer: str = parameter(
         "input", "the tokens of the input (words where it has none), or of a tokenizer", choices=("input", *NAMES)

@@ -18,6 +18,7 @@ from spanscore.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spanscore.report.tables import Row
     from spanscore.result import Result, Scores
     from spanscore.verdicts import Error, Place
 
@@ -38,6 +39,7 @@ def to_json(result: Result) -> bytes:
             "f": _defined(row.score.f),
             "beta": row.score.beta,
             "counts": row.score.counts,
+            **_interval(row),
             "signature": signatures[row.system, row.measure],
         }
         for row in rows(result)
@@ -51,6 +53,18 @@ def to_json(result: Result) -> bytes:
         "averages": [average for one in result.scores for average in _averages(one)],
     }
     return msgspec.json.format(msgspec.json.encode(said), indent=2) + b"\n"
+
+
+def _interval(row: Row) -> dict[str, Any]:
+    """The interval of a row, if there is one, and the exact bound of what is missed."""
+    if row.interval is None:
+        return {}
+    numbers = {name: [_defined(end) for end in getattr(row.interval, name)] for name in ("precision", "recall", "f")}
+    said: dict[str, Any] = {"interval": numbers}
+    if row.interval.missed is not None:
+        missed, annotated, share = row.interval.missed
+        said["missed"] = {"missed": missed, "annotated": annotated, "at_most": share}
+    return said
 
 
 def _averages(one: Scores) -> Iterator[dict[str, Any]]:

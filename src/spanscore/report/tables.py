@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from spanscore.result import Result, Score, Scores
+    from spanscore.stats import Bootstrap, Interval
 
 ALL = "all"
+FEW = 5
+"""So many misses are few: the bootstrap cannot say how many more there could be."""
 MICRO, MACRO = "<micro>", "<macro>"
 """The rows of the score of all slices' counts together, and of the mean of their scores."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -33,22 +36,27 @@ class Row:
     score: Score
     by: str | None = None
     slice: str | None = None
+    interval: Interval | None = None
 
 
 def rows(result: Result) -> Iterator[Row]:
     """All lines, each measure's overall one before its types."""
     for one in result.scores:
-        yield from _rows(one, result.by)
+        yield from _rows(one, result.by, result.bootstrap)
 
 
-def _rows(one: Scores, splits: tuple[str, ...]) -> Iterator[Row]:
+def _rows(one: Scores, splits: tuple[str, ...], bootstrap: Bootstrap | None) -> Iterator[Row]:
     name = repr(one.measure)
-    yield Row(one.system, name, None, one.overall)
+    yield Row(one.system, name, None, one.overall, interval=_interval(one, bootstrap, None))
     for label, score in one.by_type.items():
-        yield Row(one.system, name, label, score)
+        yield Row(one.system, name, label, score, interval=_interval(one, bootstrap, label))
     for by in splits:
         for slice_, score in (*one.by(by).items(), (MICRO, one.micro(by)), (MACRO, one.macro(by))):
             yield Row(one.system, name, None, score, by, slice_)
+
+
+def _interval(one: Scores, bootstrap: Bootstrap | None, label: str | None) -> Interval | None:
+    return None if bootstrap is None else one.interval(bootstrap, label)
 
 
 def rich_table(result: Result, width: int) -> RenderableType:
@@ -68,7 +76,13 @@ def rich_table(result: Result, width: int) -> RenderableType:
     for head in [*(["system"] if several else []), "measure", "type"]:
         table.add_column(head, overflow="fold")
     beta = _beta(lines)
-    for head in ("P", "R", f"F{beta}", *counts):
+    sure = result.bootstrap is not None
+    around = f"{100 * result.bootstrap.level:g}%" if result.bootstrap is not None else ""
+    for head in ("P", "R", f"F{beta}"):
+        table.add_column(head, justify="right", no_wrap=True)
+        if sure:
+            table.add_column(around, justify="right", no_wrap=True)
+    for head in counts:
         table.add_column(head, justify="right", no_wrap=True)
     before = None
     for line in lines:
@@ -79,7 +93,11 @@ def rich_table(result: Result, width: int) -> RenderableType:
         before = key
         names = [printable(line.system)] if several else []
         cells = [*names, line.measure] if first else [""] * (len(names) + 1)
-        numbers = [shown(line.score.precision), shown(line.score.recall), shown(line.score.f)]
+        numbers = []
+        for name in ("precision", "recall", "f"):
+            numbers.append(shown(getattr(line.score, name)))
+            if sure:
+                numbers.append(_between(getattr(line.interval, name, None)))
         numbers += [_count(line.score.counts.get(name)) for name in counts]
         style = "bold" if line.type is None and line.by is None else ""
         kind = _kind(line) if line.type is None else printable(line.type)
@@ -136,6 +154,28 @@ def shown(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
 
+def few_misses(result: Result) -> Iterator[str]:
+    """A sentence for each type of which few were missed: how many more it could be, by exact bounds."""
+    for line in rows(result):
+        if line.interval is not None and line.interval.missed is not None and result.bootstrap is not None:
+            missed, annotated, share = line.interval.missed
+            if missed <= FEW:
+                kind = ALL if line.type is None else printable(line.type)
+                told = (
+                    f"{missed} missed of {annotated}: at most {100 * share:.2g}% at {100 * result.bootstrap.level:g}%"
+                )
+                yield f"{line.system}, {line.measure}, {kind}: {told}"
+
+
+def _between(interval: tuple[float, float] | None) -> str:
+    """An interval as text.
+
+    >>> _between((0.5, 0.75)), _between(None)
+    ('0.500–0.750', '–')
+    """
+    return "–" if interval is None or math.isnan(interval[0]) else f"{interval[0]:.3f}–{interval[1]:.3f}"
+
+
 def _kind(line: Row) -> str:
     return ALL if line.by is None else f"{line.by}: {printable(line.slice or '')}"
 
@@ -147,10 +187,17 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
     split = any(line.by for line in lines)
     head = ["system", "measure", "type", *(["by", "slice"] if split else [])]
     texts = len(head)
-    head += ["precision", "recall", f"f{_beta(lines)}", *counts]
+    sure = result.bootstrap is not None
+    for head_ in ("precision", "recall", f"f{_beta(lines)}"):
+        head += [head_, f"{head_}_low", f"{head_}_high"] if sure else [head_]
+    head += counts
     body = []
     for line in lines:
-        numbers = [line.score.precision, line.score.recall, line.score.f]
+        numbers = []
+        for name in ("precision", "recall", "f"):
+            numbers.append(getattr(line.score, name))
+            if sure:
+                numbers += getattr(line.interval, name, (math.nan, math.nan))
         spelt = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
         kind = ("" if exact else ALL) if line.type is None else line.type
         slices = [line.by or "", line.slice or ""] if split else []

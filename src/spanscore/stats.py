@@ -1,0 +1,248 @@
+"""How sure a number is: the bootstrap over documents, exact bounds, permutation tests, corrections. All from counts.
+
+Documents with the same counts are told apart by nothing, so that drawing documents is drawing kinds of documents: a
+resample is a multinomial draw over the distinct rows of counts. That is the ordinary bootstrap, in time that does not
+grow with the corpus but with the kinds in it, and it depends on nothing but the counts and the seed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanscore.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from spanscore.corpus import Floats, Longs
+
+Counts = NDArray[Any]
+DRAWS = 1 << 22
+"""Random numbers that are drawn at once."""
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How intervals are made: so many resamples of documents, or of clusters of documents (a field of metadata)."""
+
+    level: float = 0.95
+    resamples: int = 1000
+    seed: int = 0
+    cluster: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise UsageError("the level of an interval must be a number between 0 and 1, such as 0.95.")
+        if not 1 <= self.resamples <= 1_000_000:
+            raise UsageError("resamples must be a number from 1 to 1000000.")
+        if self.cluster is not None and not self.cluster.startswith("meta."):
+            raise UsageError("documents are clustered by a field of their metadata; write meta.KEY.")
+
+    def __str__(self) -> str:
+        return f"bootstrap/{self.cluster or 'documents'}/{self.level:g}/{self.resamples}/seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where precision, recall and F are likely to be; and an exact bound of what is missed, where spans are counted."""
+
+    precision: tuple[float, float]
+    recall: tuple[float, float]
+    f: tuple[float, float]
+    missed: tuple[int, int, float] | None = None
+    """Missed, annotated, and the largest share of misses that is not unlikely (Clopper-Pearson)."""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The distinct rows of counts, in an order that does not depend on theirs, and how many rows are of each kind."""
+
+    rows: Counts
+    frequency: Longs
+
+    @classmethod
+    def of(cls, counts: Counts, zeros: int = 0) -> Kinds:
+        """The kinds of these rows, and of so many rows of zeros beside them.
+
+        >>> kinds = Kinds.of(np.array([[1, 0], [0, 1], [1, 0]]))
+        >>> kinds.rows.tolist(), kinds.frequency.tolist()
+        ([[0, 1], [1, 0]], [1, 2])
+        """
+        if zeros:
+            found = cls.of(counts)
+            return cls(
+                np.concatenate([np.zeros_like(counts[:1], shape=(1, counts.shape[1])), found.rows]),
+                np.concatenate([[zeros], found.frequency]),
+            )
+        if not len(counts):
+            return cls(counts, np.zeros(0, np.int64))
+        codes = np.zeros(len(counts), np.int64)
+        for field in range(counts.shape[1]):
+            values, place = np.unique(counts[:, field], return_inverse=True)
+            if len(values) > 1:
+                codes = np.unique(codes * len(values) + place, return_inverse=True)[1]
+        _, first, frequency = np.unique(codes, return_index=True, return_counts=True)
+        return cls(counts[first], frequency)
+
+    def resamples(self, number: int, seed: Sequence[int]) -> Counts:
+        """The sums of counts of so many resamples, each as large as the sample."""
+        generator = np.random.default_rng(list(seed))
+        size = int(self.frequency.sum())
+        sums = np.zeros((number, self.rows.shape[1]), np.float64 if self.rows.dtype.kind == "f" else np.int64)
+        if not size:
+            return sums
+        step = max(1, DRAWS // len(self.frequency))
+        for first in range(0, number, step):
+            drawn = generator.multinomial(size, self.frequency / size, size=min(step, number - first))
+            sums[first : first + step] = drawn @ self.rows
+        return sums
+
+    def swaps(self, number: int, seed: Sequence[int]) -> Counts:
+        """The sums of counts over random halves: each row is in with a chance of one half, so many times."""
+        generator = np.random.default_rng(list(seed))
+        sums = np.zeros((number, self.rows.shape[1]), np.float64 if self.rows.dtype.kind == "f" else np.int64)
+        step = max(1, DRAWS // max(len(self.frequency), 1))
+        for first in range(0, number, step):
+            drawn = generator.binomial(self.frequency, 0.5, size=(min(step, number - first), len(self.frequency)))
+            sums[first : first + step] = drawn @ self.rows
+        return sums
+
+
+def stream(seed: int, name: str) -> tuple[int, int]:
+    """The seed of a number's own random numbers: the same whatever else is computed beside it."""
+    return seed, crc32(name.encode("utf-8", "surrogatepass"))
+
+
+def percentile_interval(values: Floats, level: float) -> tuple[float, float]:
+    """The middle share of the values that are defined.
+
+    >>> low, high = percentile_interval(np.arange(101) / 100, 0.9)
+    >>> round(low, 6), round(high, 6)
+    (0.05, 0.95)
+    """
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return math.nan, math.nan
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def binomial_bounds(hits: int, trials: int, level: float = 0.95) -> tuple[float, float]:
+    """The exact (Clopper-Pearson) interval of a share: the shares for which so few or so many hits are not unlikely.
+
+    >>> low, high = binomial_bounds(0, 300)
+    >>> low, round(high, 4)
+    (0.0, 0.0122)
+    """
+    if trials <= 0:
+        return math.nan, math.nan
+    tail = (1 - level) / 2
+    low = 0.0 if hits <= 0 else _solve(lambda p: 1 - _binomial_cdf(hits - 1, trials, p), tail)
+    high = 1.0 if hits >= trials else 1 - _solve(lambda q: 1 - _binomial_cdf(trials - hits - 1, trials, q), tail)
+    return low, high
+
+
+def _solve(increasing: Callable[[float], float], target: float) -> float:
+    """Where a function that increases from 0 to 1 on [0, 1] reaches the target."""
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if increasing(middle) < target:
+            low = middle
+        else:
+            high = middle
+        if high - low <= 1e-16 * max(high, 1e-300):
+            break
+    return (low + high) / 2
+
+
+def _binomial_cdf(most: int, trials: int, p: float) -> float:
+    """The chance of at most so many hits: the incomplete beta function, by its continued fraction."""
+    if most < 0:
+        return 0.0
+    if most >= trials or p <= 0:
+        return 1.0
+    if p >= 1:
+        return 0.0
+    return _incomplete_beta(trials - most, most + 1, 1 - p)
+
+
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularised incomplete beta function (Lentz's algorithm)."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _incomplete_beta(b, a, 1 - x)
+    tiny = 1e-300
+    c, d = 1.0, 1 - (a + b) * x / (a + 1)
+    d = 1 / (d if abs(d) > tiny else tiny)
+    total = d
+    for m in range(1, 100_000):
+        for part in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 + part * d
+            c = 1 + part / c
+            d = 1 / (d if abs(d) > tiny else tiny)
+            c = c if abs(c) > tiny else tiny
+            total *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return front * total / a
+
+
+def permutation_p(
+    first: Counts, second: Counts, statistic: Callable[[Counts], Floats], *, number: int, seed: Sequence[int]
+) -> float:
+    """The chance of a difference at least as large if it did not matter which system said what of a document.
+
+    Paired approximate randomisation: the two systems' counts of each document change places at random. Undefined counts
+    as no difference.
+    """
+    total_first, total_second = first.sum(axis=0)[None], second.sum(axis=0)[None]
+    observed = abs(_difference(statistic(total_first), statistic(total_second))[0])
+    moved = Kinds.of(second - first).swaps(number, seed)
+    found = np.abs(_difference(statistic(total_first + moved), statistic(total_second - moved)))
+    return float((1 + np.count_nonzero(found >= observed - 1e-12)) / (1 + number))
+
+
+def _difference(a: Floats, b: Floats) -> Floats:
+    """The difference of two numbers, 0 where one is undefined."""
+    gap: Floats = a - b
+    return np.where(np.isnan(gap), 0.0, gap)
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number (Holm 1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    corrected = [0.0] * len(values)
+    worst = 0.0
+    for rank, i in enumerate(order):
+        worst = max(worst, min(1.0, values[i] * (len(values) - rank)))
+        corrected[i] = worst
+    return corrected
+
+
+def kendall(a: Sequence[float], b: Sequence[float]) -> float:
+    """Kendall's tau-b of two lists of numbers; undefined where either has no order.
+
+    >>> kendall([1, 2, 3], [1, 3, 2])
+    0.3333333333333333
+    """
+    x, y = np.sign(np.subtract.outer(a, a)), np.sign(np.subtract.outer(b, b))
+    upper = np.triu_indices(len(a), 1)
+    pairs = (x[upper] * y[upper]).sum()
+    scale = math.sqrt(np.count_nonzero(x[upper]) * np.count_nonzero(y[upper]))
+    return float(pairs / scale) if scale else math.nan

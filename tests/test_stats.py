@@ -1,0 +1,203 @@
+"""Intervals and tests: what they promise on simulated corpora, and the same numbers as independent implementations."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats as independent
+
+import spanscore as ss
+from spanscore.align import pair
+from spanscore.engine.local import score_chunks, tally_all
+from spanscore.measures import measure
+from spanscore.result import Scores
+from spanscore.stats import Bootstrap, Kinds, binomial_bounds, holm, kendall, percentile_interval, permutation_p, stream
+from spanscore.tally import Tally
+
+
+def documents(rng: np.random.Generator, number: int, skill: float) -> Any:
+    """Gold spans of each document, and how many of them a system finds that is better on some documents."""
+    gold = rng.poisson(5, number)
+    found = rng.binomial(gold, rng.beta(8 * skill, 8 * (1 - skill), number))
+    return np.stack([found, gold], axis=1)
+
+
+def share(counts: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return counts[:, 0] / counts[:, 1]
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(1)
+    simulations, covered = 2000, 0
+    for number in range(simulations):
+        kinds = Kinds.of(documents(rng, 200, 0.7))
+        low, high = percentile_interval(share(kinds.resamples(400, (number, 7))), 0.95)
+        covered += low <= 0.7 <= high
+    assert 0.93 <= covered / simulations <= 0.97
+
+
+def test_the_permutation_test_is_as_often_wrong_as_it_says() -> None:
+    rng = np.random.default_rng(2)
+    simulations, wrong = 2000, 0
+    for number in range(simulations):
+        gold = rng.poisson(5, 100)
+        skill = rng.beta(5.6, 2.4, 100)
+        a, b = (np.stack([rng.binomial(gold, skill), gold], axis=1) for _ in range(2))
+        wrong += permutation_p(a, b, share, number=400, seed=(number, 3)) <= 0.05
+    assert 0.04 <= wrong / simulations <= 0.06
+
+
+def test_the_permutation_test_agrees_with_another_implementation() -> None:
+    rng = np.random.default_rng(3)
+    gold = rng.poisson(5, 300) + 1
+    a = np.stack([rng.binomial(gold, 0.72), gold], axis=1)
+    b = np.stack([rng.binomial(gold, 0.69), gold], axis=1)
+
+    def difference(x: Any, y: Any, axis: int) -> Any:
+        return x.sum(axis=axis) / gold.sum() - y.sum(axis=axis) / gold.sum()
+
+    theirs = independent.permutation_test(
+        (a[:, 0], b[:, 0]), difference, permutation_type="samples", n_resamples=9999, vectorized=True, rng=5
+    ).pvalue
+    ours = permutation_p(a, b, share, number=10_000, seed=(0, 0))
+    assert abs(ours - theirs) < 4 * math.sqrt(theirs * (1 - theirs) / 10_000) + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("hits", "trials"), [(0, 300), (1, 300), (299, 300), (300, 300), (7, 20), (5000, 10_000), (0, 1)]
+)
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_exact_bounds_agree_with_another_implementation(hits: int, trials: int, level: float) -> None:
+    theirs = independent.binomtest(hits, trials).proportion_ci(level, method="exact")
+    assert binomial_bounds(hits, trials, level) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+
+
+def test_none_missed_of_three_hundred() -> None:
+    assert round(100 * binomial_bounds(0, 300)[1], 1) == 1.2
+
+
+def test_kendall_and_holm() -> None:
+    a, b = [1.0, 2.0, 2.0, 4.0, 3.0], [1.0, 3.0, 2.0, 5.0, 5.0]
+    assert kendall(a, b) == pytest.approx(independent.kendalltau(a, b).statistic)
+    assert math.isnan(kendall([1.0, 1.0], [1.0, 2.0]))
+    assert holm([0.01, 0.02, 0.9]) == pytest.approx([0.03, 0.04, 0.9])
+
+
+def corpus(rng: np.random.Generator, number: int, wrong: float) -> Any:
+    made = []
+    for doc in range(number):
+        spans = []
+        for place in range(int(rng.integers(0, 6))):
+            end = 10 * place + 5 + int(rng.random() < wrong)
+            spans.append({"start": 10 * place, "end": end, "label": "ABC"[int(rng.integers(3))]})
+        made.append({"id": f"d{doc}", "spans": spans, "meta": {"ward": f"w{doc % 7}"}})
+    return made
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[ss.Corpus, ss.Corpus]:
+    rng = np.random.default_rng(4)
+    gold = corpus(rng, 400, 0.0)
+    pred = [
+        {**one, "spans": [{**s, "end": s["end"] + int(rng.random() < 0.2)} for s in one["spans"] if rng.random() < 0.9]}
+        for one in gold
+    ]
+    return ss.Corpus.from_documents(gold), ss.Corpus.from_documents(pred)
+
+
+MEASURES = ["exact", "iou(threshold=0.5)", "semeval.partial", "overlap-maxmax::span+type", "char"]
+
+
+def test_halves_that_are_put_together_give_the_same_intervals(both: tuple[ss.Corpus, ss.Corpus]) -> None:
+    whole = pair(*both)
+    for spec in MEASURES:
+        one = measure(spec)
+        parts = [tally_all(part, [one])[0] for part in whole.blocks(123)]
+        found = []
+        for tally in (tally_all(whole, [one])[0], Tally.concat(parts), Tally.concat(parts[::-1])):
+            scores = Scores("s", one, tally, 1.0, "")
+            found.append([scores.interval(Bootstrap(), label) for label in (None, *scores.by_type)])
+        assert found[0] == found[1] == found[2], spec
+
+
+def test_chunks_and_whole_corpora_give_the_same_intervals(both: tuple[ss.Corpus, ss.Corpus]) -> None:
+    ci = Bootstrap(0.9, 300, seed=5)
+    gold, pred = both
+    whole = ss.score(gold, pred, MEASURES, ci=ci)
+    pieces = [(gold.block(i, i + 50), pred.block(i, i + 50)) for i in range(0, 400, 50)]
+    chunks = score_chunks((g for g, _ in pieces), (p for _, p in pieces), MEASURES, ci=ci)
+    for a, b in zip(whole.scores, chunks.scores, strict=True):
+        assert a.interval(ci) == b.interval(ci)
+        assert a.signature == b.signature
+        assert a.signature.endswith("|ci:bootstrap/documents/0.9/300/seed 5")
+
+
+def test_it_is_the_ordinary_bootstrap(both: tuple[ss.Corpus, ss.Corpus]) -> None:
+    scores = ss.score(*both, ["exact"]).scores[0]
+    found = scores.interval(Bootstrap(resamples=20_000))
+    assert found is not None
+    counts = scores.tally.by_document()
+    rng = np.random.default_rng(9)
+    drawn = counts[rng.integers(0, len(counts), (4000, len(counts)))].sum(axis=1)
+    recall = drawn[:, scores.tally.fields.index("tp")] / drawn[:, scores.tally.fields.index("annotated")]
+    assert found.recall == pytest.approx(percentile_interval(recall, 0.95), abs=0.004)
+
+
+def test_clusters_of_documents_are_drawn_together(both: tuple[ss.Corpus, ss.Corpus]) -> None:
+    scores = ss.score(*both, ["exact"], ci=Bootstrap(cluster="meta.ward")).scores[0]
+    apart, together = scores.interval(Bootstrap()), scores.interval(Bootstrap(cluster="meta.ward"))
+    assert apart is not None
+    assert together is not None
+    assert apart.recall != together.recall
+    with pytest.raises(ss.UsageError, match="metadata 'bed'"):
+        ss.score(*both, ["exact"], ci=Bootstrap(cluster="meta.bed"))
+
+
+def test_clusterings_have_no_interval(both: tuple[ss.Corpus, ss.Corpus]) -> None:
+    assert ss.score(*both, ["muc"], ci=Bootstrap()).scores[0].interval(Bootstrap()) is None
+
+
+def test_streams_do_not_depend_on_what_else_is_computed() -> None:
+    assert stream(0, "PERSON") == stream(0, "PERSON") != stream(0, "DATE")
+
+
+def run(*arguments: str, cwd: Path, code: int = 0) -> str:
+    call = [sys.executable, "-m", "spanscore", "score", "gold.jsonl", "pred.jsonl", "-q", *arguments]
+    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
+
+
+def test_the_command_line(both: tuple[ss.Corpus, ss.Corpus], tmp_path: Path) -> None:
+    for name, side in zip(("gold", "pred"), both, strict=True):
+        lines = [
+            {"id": d.id, "spans": [{"start": s.start, "end": s.end, "label": s.label} for s in d.spans], "meta": d.meta}
+            for d in side.documents()
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rows = json.loads(run("-m", "exact", "--ci", "0.95", "--json", "-", cwd=tmp_path))["results"]
+    for row in rows:
+        low, high = row["interval"]["recall"]
+        assert 0 <= low <= row["recall"] <= high <= 1
+        assert row["missed"]["at_most"] >= row["missed"]["missed"] / row["missed"]["annotated"]
+    assert (
+        rows
+        == json.loads(run("-m", "exact", "--ci", "0.95", "--json", "-", "--by", "type", cwd=tmp_path))["results"][
+            : len(rows)
+        ]
+    )
+    assert "95%" in run("-m", "exact", "--ci", "0.95", cwd=tmp_path).splitlines()[0]
+    assert "recall_low" in run("-m", "exact", "--ci", "0.95", "--format", "csv", cwd=tmp_path).splitlines()[0]
+    run("-m", "exact", "--ci", "0.95", "--cluster", "meta.ward", cwd=tmp_path)
+    assert "between 0 and 1" in run("--ci", "95", cwd=tmp_path, code=2)
+    assert "write meta.KEY" in run("--ci", "0.9", "--cluster", "ward", cwd=tmp_path, code=2)
+    assert "give --ci" in run("--cluster", "meta.ward", cwd=tmp_path, code=2)
+    assert "resamples must be" in run("--ci", "0.9", "--resamples", "0", cwd=tmp_path, code=2)
