@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spanscore.align import LabelMap
     from spanscore.corpus import Corpus
     from spanscore.detectors import detect
+    from spanscore.engine.compare import compare
     from spanscore.engine.local import score, score_all
     from spanscore.measures import Measure, measure
     from spanscore.readers import read, read_chunks
@@ -32,6 +33,7 @@ __all__ = [
     "SpanscoreError",
     "UsageError",
     "__version__",
+    "compare",
     "detect",
     "measure",
     "read",
@@ -45,6 +47,7 @@ _LAZY = {
     "LabelMap": "spanscore.align",
     "Measure": "spanscore.measures",
     "Result": "spanscore.result",
+    "compare": "spanscore.engine.compare",
     "detect": "spanscore.detectors",
     "measure": "spanscore.measures",
     "read": "spanscore.readers",

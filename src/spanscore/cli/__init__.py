@@ -13,8 +13,10 @@ from spanscore.version import __version__
 
 COMMANDS = {
     "check": "Read files and say what is in them, or what is wrong.",
+    "compare": "Say which system is better, and how sure that is.",
     "completion": "Print a script that completes commands in your shell.",
     "convert": "Turn a file of any known format into spanscore's own.",
+    "gate": "Pass or fail results by conditions.",
     "generate": "Make up labelled text from templates.",
     "measures": "List the measures, or explain one.",
     "run": "Run a detector over a labelled dataset: detect, align, score, write.",

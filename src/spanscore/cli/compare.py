@@ -1,0 +1,141 @@
+"""`spanscore compare`: which system is better, and how sure that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spanscore.cli.reading import chunks, named, tag_options
+from spanscore.errors import UsageError, plural, printable
+
+if TYPE_CHECKING:
+    from spanscore.engine.compare import Change, Comparison
+
+
+@click.command("compare")
+@click.argument("gold")
+@click.argument("pred", nargs=-1, required=True)
+@click.option("-m", "--measure", "measures", multiple=True, help="A measure; give several. Default: iou and exact.")
+@click.option("--gold-format", help="The gold file's format, if it is not to be told from its content.")
+@click.option("--pred-format", help="The systems' format, likewise.")
+@click.option("--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F.")
+@click.option("--map", "label_map", help="A file of lines 'from: to' that renames labels on both sides.")
+@click.option("--resolve", type=click.Choice(["none", "score", "longest"]), default="none", show_default=True)
+@click.option("--by", multiple=True, metavar="WHAT", help="Split the scores by document, type or meta.KEY.")
+@click.option("--ci", "level", type=float, default=0.95, show_default=True, help="The level of intervals.")
+@click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")
+@click.option("--permutations", type=int, default=10_000, show_default=True, help="Permutations for p-values.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="The p-value that is significant.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of resamples and permutations.")
+@tag_options
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "markdown", "latex"]),
+    default="table",
+    show_default=True,
+    help="How to print the comparison.",
+)
+@click.option("-o", "--output", metavar="DIR", help="Write results.json, comparison.json, diff.jsonl and diff.csv.")
+@click.option("--no-text", is_flag=True, help="Leave the documents' text out of what is written.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+def command(
+    gold: str,
+    pred: tuple[str, ...],
+    measures: tuple[str, ...],
+    gold_format: str | None,
+    pred_format: str | None,
+    beta: float,
+    label_map: str | None,
+    resolve: Any,
+    by: tuple[str, ...],
+    level: float,
+    resamples: int,
+    permutations: int,
+    alpha: float,
+    seed: int,
+    tags: dict[str, Any],
+    format_: str,
+    output: str | None,
+    no_text: bool,
+    quiet: bool,
+) -> None:
+    """Compare systems (NAME=PRED ...) on the same GOLD data, document by document.
+
+    \b
+    spanscore compare gold.jsonl base=a.jsonl new=b.jsonl -m iou -m exact -o out
+    """
+    from spanscore.align import LabelMap
+    from spanscore.engine.compare import compare
+    from spanscore.engine.local import DEFAULT_MEASURES
+    from spanscore.measures import expand
+    from spanscore.readers import whole
+    from spanscore.report import comparison as report
+    from spanscore.report.files import check_outputs
+    from spanscore.stats import Bootstrap
+
+    chosen = expand(measures or DEFAULT_MEASURES)
+    check_outputs(None, output)
+    files = [named(one) for one in pred]
+    names = [name for name, _ in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
+    found = compare(
+        whole(chunks(gold, gold_format, tags)),
+        {name: whole(chunks(path, pred_format, tags)) for name, path in files},
+        chosen,
+        bootstrap=Bootstrap(level, resamples, seed),
+        permutations=permutations,
+        alpha=alpha,
+        beta=beta,
+        label_map=LabelMap() if label_map is None else LabelMap.read(label_map),
+        resolve=resolve,
+        by=by,
+    )
+    if not quiet:
+        for warning in found.result.warnings:
+            click.echo(f"warning: {warning}", err=True)
+    first, second = names[0], names[-1]
+    changes = {repr(one): found.changes(repr(one), first, second) for one in chosen}
+    if output is not None:
+        _write(found, [change for listed in changes.values() for change in listed], output, text=not no_text)
+    if format_ == "markdown":
+        click.echo(report.markdown(found), nl=False)
+    elif format_ == "latex":
+        click.echo(report.latex(found), nl=False)
+    else:
+        click.echo(report.plain(found))
+        for name, listed in changes.items():
+            click.echo(f"\n{name}, gold spans from {printable(first)} to {printable(second)}: {_told(listed)}")
+        if by:
+            from spanscore.report import tables
+
+            click.echo(f"\n{tables.plain(found.result)}")
+
+
+def _told(changes: list[Change]) -> str:
+    counts = Counter(change.status for change in changes)
+    worst = Counter(change.label for change in changes if change.status == "broken").most_common(3)
+    most = f" (most broken: {', '.join(f'{printable(label)} {n}' for label, n in worst)})" if worst else ""
+    return (
+        f"{plural(counts['fixed'], 'span')} fixed, {counts['broken']} broken, {counts['both right']} right and "
+        f"{counts['both wrong']} wrong in both{most}"
+    )
+
+
+def _write(found: Comparison, changes: list[Change], output: str, *, text: bool) -> None:
+    from pathlib import Path
+
+    import msgspec
+
+    from spanscore.report import comparison as report
+    from spanscore.report.files import save, whole
+
+    save(found.result, output, text=text)
+    folder = Path(output)
+    with whole(folder / "diff.jsonl") as lines, whole(folder / "diff.csv") as table:
+        report.write_diff(lines, table, changes, text=text)
+    with whole(folder / "comparison.json") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(report.record(found)), indent=2) + b"\n")

@@ -1,0 +1,66 @@
+"""`spanscore gate`: pass or fail results."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from spanscore.errors import UsageError
+
+
+@click.command("gate")
+@click.argument("results")
+@click.option("--min", "minima", multiple=True, metavar="COND", help="Such as recall=0.9 or iou:PERSON:recall=0.95.")
+@click.option("--max-drop", "drops", multiple=True, metavar="COND", help="Such as f=0.01, compared with --baseline.")
+@click.option("--baseline", metavar="FILE", help="The results of before.")
+@click.option(
+    "--on",
+    type=click.Choice(["value", "lower-bound"]),
+    default="value",
+    show_default=True,
+    help="What must reach the minimum: the number, or the lower end of its interval.",
+)
+@click.option("--junit", metavar="FILE", help="Write JUnit XML to this file.")
+@click.option("--markdown", metavar="FILE", help="Write a Markdown summary to this file.")
+def command(
+    results: str,
+    minima: tuple[str, ...],
+    drops: tuple[str, ...],
+    baseline: str | None,
+    on: str,
+    junit: str | None,
+    markdown: str | None,
+) -> None:
+    """Hold RESULTS (results.json, or its folder) against conditions; exit code 1 if one is not met.
+
+    \b
+    spanscore gate out --min recall=0.9 --min iou:PERSON:recall=0.95
+    spanscore gate out --max-drop f=0.01 --baseline old/results.json
+    """
+    from spanscore.report import gate
+    from spanscore.report.files import check_outputs, whole
+
+    if not minima and not drops:
+        raise UsageError("give at least one condition: --min recall=0.9, or --max-drop f=0.01 --baseline FILE.")
+    if bool(drops) != (baseline is not None):
+        raise UsageError("--max-drop and --baseline belong together.")
+    for file in (junit, markdown):
+        check_outputs(file, None)
+    rows = gate.read_results(results)
+    found = gate.checks(
+        rows,
+        [gate.Condition.parse(text, rows) for text in minima],
+        [gate.Condition.parse(text, rows, drop=True) for text in drops],
+        gate.read_results(baseline) if baseline is not None else [],
+        lower_bound=on == "lower-bound",
+    )
+    for path, text in ((junit, gate.junit(found)), (markdown, gate.markdown(found))):
+        if path is not None:
+            with whole(path) as file_:
+                file_.write(text.encode("utf-8", "backslashreplace"))
+    for line in sorted(gate.lines(found)):
+        click.echo(line)
+    if any(not one.passed for one in found):
+        sys.stdout.flush()
+        sys.exit(1)

@@ -1,0 +1,220 @@
+"""Systems held against each other on the same gold data: which is better, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spanscore.engine.local import DEFAULT_MEASURES, score_all
+from spanscore.errors import UsageError
+from spanscore.result import prf
+from spanscore.stats import Bootstrap, Kinds, holm, kendall, percentile_interval, permutation_p, stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from spanscore.corpus import Bools, Corpus, Floats
+    from spanscore.measures import Measure
+    from spanscore.result import Result, Scores
+    from spanscore.tally import Counts
+
+NUMBERS = ("precision", "recall", "f")
+STATUS = ("broken", "fixed", "both wrong", "both right")
+"""What became of a gold span from the first system to the second: regressions first."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first system's number less the second's, where it is likely to be, and how likely it is by chance."""
+
+    measure: str
+    number: str
+    first: str
+    second: str
+    difference: float
+    interval: tuple[float, float]
+    p: float
+    corrected: float
+    """p after Holm's correction for all pairs of systems."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A gold span, and whether the first and the second system found it."""
+
+    status: str
+    measure: str
+    document: str
+    start: int
+    end: int
+    label: str
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several systems by the same measures, and every pair of them."""
+
+    result: Result
+    systems: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    bootstrap: Bootstrap
+    permutations: int
+    alpha: float
+
+    def letters(self) -> dict[str, str]:
+        """A letter for each system."""
+        return dict(zip(self.systems, _letters(len(self.systems)), strict=True))
+
+    def better_than(self, measure: str, number: str, system: str) -> str:
+        """The letters of the systems that this one is significantly better than."""
+        letters = self.letters()
+        beaten = []
+        for one in self.differences:
+            if (one.measure, one.number) == (measure, number) and one.corrected < self.alpha and one.difference:
+                winner, loser = (one.first, one.second) if one.difference > 0 else (one.second, one.first)
+                if winner == system:
+                    beaten.append(letters[loser])
+        return "".join(sorted(beaten))
+
+    def best(self, measure: str, number: str) -> set[str]:
+        """The systems with the highest number."""
+        found = {
+            one.system: getattr(one, number)
+            for one in self.result.scores
+            if repr(one.measure) == measure and not np.isnan(getattr(one, number))
+        }
+        return {system for system, value in found.items() if value == max(found.values())}
+
+    def ranks(self, measure: str, number: str = "f") -> dict[str, int]:
+        """Each system's rank: one more than how many are significantly better."""
+        better = dict.fromkeys(self.systems, 0)
+        for one in self.differences:
+            if (one.measure, one.number) == (measure, number) and one.corrected < self.alpha and one.difference:
+                better[one.second if one.difference > 0 else one.first] += 1
+        return {system: 1 + count for system, count in better.items()}
+
+    def agreement(self, number: str = "f") -> dict[tuple[str, str], float]:
+        """Kendall's correlation of every two measures over the systems."""
+        values: dict[str, list[float]] = {}
+        for one in self.result.scores:
+            values.setdefault(repr(one.measure), []).append(getattr(one, number))
+        return {
+            (a, b): kendall(np.nan_to_num(values[a]).tolist(), np.nan_to_num(values[b]).tolist())
+            for a, b in combinations(values, 2)
+        }
+
+    def changes(self, measure: str, first: str, second: str) -> list[Change]:
+        """What became of each gold span from the first system to the second, regressions first."""
+        return sorted(
+            _changes(self.result[measure, first], self.result[measure, second]),
+            key=lambda one: (STATUS.index(one.status), one.document, one.start, one.end, one.label),
+        )
+
+
+def compare(
+    gold: Corpus,
+    systems: Mapping[str, Corpus],
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    bootstrap: Bootstrap | None = None,
+    permutations: int = 10_000,
+    alpha: float = 0.05,
+    **settings: Any,
+) -> Comparison:
+    """Score systems by the same measures, and test every pair of them document by document.
+
+    >>> import spanscore as ss
+    >>> spans = [{"start": 0, "end": 3, "label": "A"}]
+    >>> gold = ss.Corpus.from_documents([{"id": str(i), "spans": spans} for i in range(40)])
+    >>> half = ss.Corpus.from_documents([{"id": str(i), "spans": spans[: i % 2]} for i in range(40)])
+    >>> found = compare(gold, {"good": gold, "half": half}, "exact")
+    >>> found.better_than("exact", "recall", "good"), found.differences[1].difference
+    ('b', 0.5)
+    """
+    if len(systems) < 2:
+        raise UsageError("a comparison needs at least two systems.")
+    if not 1 <= permutations <= 1_000_000 or not 0 < alpha < 1:
+        raise UsageError("permutations must be from 1 to 1000000, and alpha between 0 and 1.")
+    how = bootstrap or Bootstrap()
+    result = score_all(gold, systems, measures, ci=how, **settings)
+    differences = [one for name in _names(result) for one in _differences(result, name, how, permutations)]
+    return Comparison(result, tuple(systems), tuple(differences), how, permutations, alpha)
+
+
+def _differences(result: Result, name: str, how: Bootstrap, permutations: int) -> Iterator[Difference]:
+    """All pairs of systems by one measure, each number with p-values corrected for the number of pairs."""
+    scores = [one for one in result.scores if repr(one.measure) == name]
+    if scores[0].measure.whole:
+        return
+    tables = _tables(scores)
+    for number in NUMBERS:
+        statistic = _statistic(scores[0], number)
+        found = []
+        for a, b in combinations(range(len(scores)), 2):
+            seed = stream(how.seed, f"{name}|{number}|{scores[a].system}|{scores[b].system}")
+            p = permutation_p(tables[a], tables[b], statistic, number=permutations, seed=seed)
+            drawn = Kinds.of(np.concatenate([tables[a], tables[b]], axis=1)).resamples(how.resamples, seed)
+            width = tables[a].shape[1]
+            spread = statistic(drawn[:, :width]) - statistic(drawn[:, width:])
+            gap = getattr(scores[a], number) - getattr(scores[b], number)
+            found.append((scores[a].system, scores[b].system, gap, percentile_interval(spread, how.level), p))
+        corrected = holm([one[-1] for one in found])
+        for (first, second, gap, interval, p), after in zip(found, corrected, strict=True):
+            yield Difference(name, number, first, second, gap, interval, p, after)
+
+
+def _tables(scores: Sequence[Scores]) -> list[Counts]:
+    """Each system's counts by document, for the same documents in the same order."""
+    ids = sorted({name for one in scores for name in one.tally.documents})
+    place = {name: number for number, name in enumerate(ids)}
+    tables = []
+    for one in scores:
+        counts = one.tally.by_document()
+        table = np.zeros((len(ids), counts.shape[1]), counts.dtype)
+        table[[place[name] for name in one.tally.documents]] = counts
+        tables.append(table)
+    return tables
+
+
+def _statistic(scores: Scores, number: str) -> Callable[[Counts], Floats]:
+    """A number from rows of counts; F of P = R = 0 is 0."""
+
+    def numbers(counts: Counts) -> Floats:
+        named = {name: counts[:, i] for i, name in enumerate(scores.tally.fields)}
+        precision, recall, f = prf(scores.measure, named, scores.beta)
+        f = np.where((precision == 0) & (recall == 0), 0.0, f)
+        return {"precision": precision, "recall": recall, "f": f}[number]
+
+    return numbers
+
+
+def _changes(first: Scores, second: Scores) -> Iterator[Change]:
+    assert first.pairing is not None
+    assert second.pairing is not None
+    judgements = [one.measure.judge(one.pairing) for one in (first, second) if one.pairing is not None]
+    gold, text = judgements[0].pairing.gold, judgements[0].pairing.text
+    if len(judgements[1].pairing.gold.doc) != len(gold.doc):
+        raise UsageError(
+            f"{first.measure!r} does not see the same gold spans beside both systems; take another measure."
+        )
+    found: list[Bools] = [one.cell == one.pairing.gold.label for one in judgements]
+    names = {(True, False): "broken", (False, True): "fixed", (False, False): "both wrong", (True, True): "both right"}
+    columns = gold.doc.tolist(), gold.start.tolist(), gold.end.tolist(), gold.label.tolist()
+    for doc, start, end, label, a, b in zip(*columns, found[0].tolist(), found[1].tolist(), strict=True):
+        whole = text[doc]
+        said = None if whole is None else whole[start:end]
+        yield Change(names[a, b], repr(first.measure), gold.ids[doc], start, end, gold.labels[label], said)
+
+
+def _names(result: Result) -> list[str]:
+    return list(dict.fromkeys(repr(one.measure) for one in result.scores))
+
+
+def _letters(count: int) -> list[str]:
+    letters = list(ascii_lowercase)
+    return (letters + [a + b for a in letters for b in letters])[:count]

@@ -1,0 +1,148 @@
+"""A comparison as a table: for the terminal, as Markdown and LaTeX; and its diff as JSON Lines and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+
+from spanscore.errors import printable
+from spanscore.report.tables import _between, _escape, safe_cell, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spanscore.engine.compare import Change, Comparison
+
+NUMBERS = ("precision", "recall", "f")
+
+
+def cells(comparison: Comparison) -> tuple[list[str], list[list[tuple[str, bool]]]]:
+    """The head, and rows of cells with whether each is the best of its measure."""
+    level = f"{100 * comparison.bootstrap.level:g}%"
+    beta = comparison.result.scores[0].beta
+    head = ["measure", "", "system"]
+    for name in ("P", "R", f"F{beta:g}"):
+        head += [name, level, ">"]
+    letters = comparison.letters()
+    rows = []
+    for one in comparison.result.scores:
+        measure = repr(one.measure)
+        interval = one.interval(comparison.bootstrap)
+        row = [(measure, False), (letters[one.system], False), (one.system, False)]
+        for number in NUMBERS:
+            best = one.system in comparison.best(measure, number)
+            row.append((shown(getattr(one, number)), best))
+            row.append((_between(getattr(interval, number, None)), False))
+            row.append((comparison.better_than(measure, number, one.system), False))
+        rows.append(row)
+    rows.sort(key=lambda row: [repr(one.measure) for one in comparison.result.scores].index(row[0][0]))
+    return head, rows
+
+
+def plain(comparison: Comparison) -> str:
+    """Columns of text; * marks the best of a measure."""
+    head, rows = cells(comparison)
+    lines = [head, *([printable(text) + ("*" if best else "") for text, best in row] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    shown_ = []
+    before = None
+    for number, line in enumerate(lines):
+        first = "" if number and line[0] == before else line[0]
+        before = line[0]
+        left = [
+            first.ljust(widths[0]),
+            *(cell.ljust(width) for cell, width in zip(line[1:3], widths[1:3], strict=True)),
+        ]
+        right = [cell.rjust(width) for cell, width in zip(line[3:], widths[3:], strict=True)]
+        shown_.append("  ".join([*left, *right]).rstrip())
+    return "\n".join([*shown_, "", legend(comparison)])
+
+
+def legend(comparison: Comparison) -> str:
+    """What the marks mean."""
+    return (
+        f"* best; > significantly better than these systems (paired permutation test, {comparison.permutations} "
+        f"permutations, p < {comparison.alpha:g} after Holm's correction)"
+    )
+
+
+def markdown(comparison: Comparison) -> str:
+    """A Markdown table; the best of a measure is bold."""
+    head, rows = cells(comparison)
+    aligned = [":---" if i < 3 else "---:" for i in range(len(head))]
+    lines = [head, aligned, *([f"**{_escape(t)}**" if best else _escape(t) for t, best in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + f"\n{_escape(legend(comparison))}\n"
+
+
+def latex(comparison: Comparison) -> str:
+    """A LaTeX table; the best of a measure is bold, letters of systems that it beats are raised."""
+    beta = comparison.result.scores[0].beta
+    lines = [r"\begin{tabular}{lllrrr}", rf"measure & & system & P & R & F$_{{{beta:g}}}$ \\", r"\hline"]
+    for row in cells(comparison)[1]:
+        shown_ = [_tex(text) for text, _ in row[:3]]
+        for i in range(3, len(row), 3):
+            (number, best), (beaten, _) = row[i], row[i + 2]
+            text = rf"\textbf{{{_tex(number)}}}" if best else _tex(number)
+            shown_.append(text + (rf"$^{{\mathrm{{{beaten}}}}}$" if beaten else ""))
+        lines.append(" & ".join(shown_) + r" \\")
+    return "\n".join([*lines, r"\end{tabular}", f"% {legend(comparison)}"]) + "\n"
+
+
+def record(comparison: Comparison) -> dict[str, Any]:
+    """The differences for comparison.json."""
+    names = dict.fromkeys(repr(one.measure) for one in comparison.result.scores)
+    return {
+        "systems": [{"system": name, "letter": letter} for name, letter in comparison.letters().items()],
+        "permutations": comparison.permutations,
+        "alpha": comparison.alpha,
+        "bootstrap": str(comparison.bootstrap),
+        "differences": [
+            {
+                "measure": one.measure,
+                "number": one.number,
+                "first": one.first,
+                "second": one.second,
+                "difference": None if one.difference != one.difference else one.difference,
+                "interval": [None if end != end else end for end in one.interval],
+                "p": one.p,
+                "p_holm": one.corrected,
+            }
+            for one in comparison.differences
+        ],
+        "ranks": {name: comparison.ranks(name) for name in names},
+        "agreement": [
+            {"first": a, "second": b, "kendall": None if tau != tau else tau}
+            for (a, b), tau in comparison.agreement().items()
+        ],
+    }
+
+
+def write_diff(lines: IO[bytes], table: IO[bytes], changes: Sequence[Change], *, text: bool) -> None:
+    """The changes as JSON Lines and as CSV."""
+    encoder = msgspec.json.Encoder()
+    names = ("status", "measure", "document", "start", "end", "label", *(("text",) if text else ()))
+    wrapper = io.TextIOWrapper(table, "utf-8", "backslashreplace", newline="")
+    writer = csv.writer(wrapper, lineterminator="\n")
+    writer.writerow(names)
+    for one in changes:
+        values = {name: getattr(one, name) for name in names}
+        lines.write(encoder.encode(values) + b"\n")
+        writer.writerow([safe_cell(value) if isinstance(value, str) else value for value in values.values()])
+    wrapper.detach()
+
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "<": "$<$",
+    ">": "$>$",
+}
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in printable(text, limit=200))

@@ -1,0 +1,202 @@
+"""Comparing systems and gating results, as a user does."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spanscore as ss
+
+
+def run(*arguments: str, cwd: Path, code: int = 0) -> tuple[str, str]:
+    call = [sys.executable, "-m", "spanscore", *arguments]
+    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr
+
+
+def write(path: Path, documents: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents))
+
+
+@pytest.fixture
+def systems(tmp_path: Path) -> Path:
+    """Gold data, a weak and a good system, and one as good as the weak one."""
+    rng = random.Random(5)
+    gold = [
+        {
+            "id": f"d{i}",
+            "text": "=x " * 30,
+            "spans": [{"start": 9 * j, "end": 9 * j + 2, "label": "AB"[j % 2]} for j in range(4)],
+        }
+        for i in range(120)
+    ]
+
+    def some(share: float, seed: int) -> list[dict[str, Any]]:
+        chance = random.Random(seed)
+        return [{"id": d["id"], "spans": [s for s in d["spans"] if chance.random() < share]} for d in gold]
+
+    write(tmp_path / "gold.jsonl", gold)
+    write(tmp_path / "weak.jsonl", some(0.6, 1))
+    write(tmp_path / "good.jsonl", some(0.9, 2))
+    write(tmp_path / "alike.jsonl", some(0.6, 3))
+    assert rng.random()
+    return tmp_path
+
+
+CALL = ("compare", "gold.jsonl", "weak=weak.jsonl", "good=good.jsonl", "alike=alike.jsonl", "-m", "exact")
+
+
+def test_letters_tell_who_is_better(systems: Path) -> None:
+    table, _ = run(*CALL, "-o", "out", cwd=systems)
+    lines = [line.split() for line in table.splitlines()]
+    good = next(line for line in lines if "good" in line)
+    assert good.count("ac") == 2  # recall and F; all are precise
+    assert any(cell.endswith("*") for cell in good)
+    said = json.loads((systems / "out" / "comparison.json").read_text())
+    assert said["ranks"]["exact"] == {"weak": 2, "good": 1, "alike": 2}
+    by_pair = {(d["first"], d["second"]): d for d in said["differences"] if d["number"] == "recall"}
+    assert by_pair["weak", "good"]["p_holm"] < 0.001
+    assert by_pair["weak", "good"]["difference"] < 0
+    low, high = by_pair["weak", "good"]["interval"]
+    assert low < by_pair["weak", "good"]["difference"] < high < 0
+    assert by_pair["weak", "alike"]["p_holm"] > 0.05
+    assert all(one["p_holm"] >= one["p"] for one in said["differences"])
+
+
+def test_the_same_seed_gives_the_same_bytes(systems: Path) -> None:
+    for folder in ("a", "b"):
+        run(*CALL, "-o", folder, cwd=systems)
+    for name in ("comparison.json", "diff.csv", "diff.jsonl", "results.json"):
+        assert (systems / "a" / name).read_bytes() == (systems / "b" / name).read_bytes()
+
+
+def test_the_diff_lists_regressions_first(systems: Path) -> None:
+    said, _ = run(*CALL[:4], "-m", "exact", "-o", "out", cwd=systems)
+    with (systems / "out" / "diff.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 480
+    kinds = [row["status"] for row in rows]
+    assert kinds == sorted(kinds, key=["broken", "fixed", "both wrong", "both right"].index)
+    assert rows[0]["text"].startswith("'=")
+    weak, good = (ss.read(systems / f"{name}.jsonl") for name in ("weak", "good"))
+    both = {(weak.ids[d], s) for d, s in zip(weak.doc.tolist(), weak.start.tolist(), strict=True)}
+    other = {(good.ids[d], s) for d, s in zip(good.doc.tolist(), good.start.tolist(), strict=True)}
+    assert kinds.count("fixed") == len(other - both)
+    assert kinds.count("broken") == len(both - other)
+    assert f"{len(other - both)} spans fixed, {len(both - other)} broken" in said
+    run(*CALL[:4], "-m", "exact", "-o", "bare", "--no-text", cwd=systems)
+    assert "text" not in (systems / "bare" / "diff.csv").read_text().splitlines()[0]
+
+
+def test_tables_for_papers(systems: Path) -> None:
+    markdown, _ = run(*CALL, "--format", "markdown", cwd=systems)
+    assert "**" in markdown
+    latex, _ = run(*CALL, "--format", "latex", cwd=systems)
+    assert latex.startswith("\\begin{tabular}")
+    assert "$^{\\mathrm{ac}}$" in latex
+
+
+def test_measures_are_correlated_over_systems(systems: Path) -> None:
+    found = ss.compare(
+        ss.read(systems / "gold.jsonl"),
+        {name: ss.read(systems / f"{name}.jsonl") for name in ("weak", "good", "alike")},
+        ["exact", "char", "muc"],
+    )
+    assert found.agreement()["exact", "char"] == 1.0
+    assert not [one for one in found.differences if one.measure == "muc"]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (CALL[:3], "at least two systems"),
+        ((*CALL[:3], "weak=good.jsonl"), "two systems are called 'weak'"),
+        ((*CALL, "--alpha", "2"), "alpha between 0 and 1"),
+        ((*CALL, "--permutations", "0"), "permutations must be from 1"),
+        ((*CALL, "--by", "meta.x"), "There is no field of the documents' metadata 'x'"),
+    ],
+)
+def test_wrong_comparisons(call: tuple[str, ...], words: str, systems: Path) -> None:
+    assert words in run(*call, cwd=systems, code=2)[1]
+
+
+@pytest.fixture
+def scored(systems: Path) -> Path:
+    for name in ("weak", "good"):
+        run(
+            "score",
+            "gold.jsonl",
+            f"s={name}.jsonl",
+            "-m",
+            "exact",
+            "-m",
+            "overlap-maxmax::span",
+            "--ci",
+            "0.95",
+            "-o",
+            name,
+            "-q",
+            cwd=systems,
+        )
+    return systems
+
+
+@pytest.mark.parametrize(
+    ("conditions", "code"),
+    [
+        (("--min", "recall=0.85"), 0),
+        (("--min", "exact:recall=0.85", "--min", "exact:A:recall=0.8"), 0),
+        (("--min", "A:recall=0.8", "--min", "overlap-maxmax::span:recall=0.8"), 0),
+        (("--min", "exact:A:recall=0.99"), 1),
+        (("--min", "recall=0.89", "--on", "lower-bound"), 1),
+        (("--max-drop", "f=0.01", "--baseline", "weak"), 0),
+        (("--max-drop", "f=0.01", "--baseline", "good/results.json"), 0),
+    ],
+)
+def test_the_gate(conditions: tuple[str, ...], code: int, scored: Path) -> None:
+    said, _ = run("gate", "good", *conditions, "--junit", "j.xml", "--markdown", "m.md", cwd=scored, code=code)
+    assert ("FAIL" in said) == bool(code)
+    suite = ET.fromstring((scored / "j.xml").read_text())
+    assert (int(suite.attrib["failures"]) > 0) == bool(code)
+    assert len(suite) == len(said.splitlines())
+    assert ("❌" in (scored / "m.md").read_text()) == bool(code)
+
+
+def test_a_drop_is_a_regression_only_past_its_interval(scored: Path) -> None:
+    drop = ("--max-drop", "exact:recall=0.01", "--baseline", "good")
+    said, _ = run("gate", "weak", *drop, cwd=scored, code=1)
+    assert "recall fell by 0." in said
+    old = json.loads((scored / "good" / "results.json").read_text())
+    for row in old["results"]:
+        if row["measure"] == "exact":
+            row["recall"] -= 0.29
+            row["interval"]["recall"] = [row["recall"] - 0.05, row["recall"] + 0.05]
+    (scored / "near.json").write_text(json.dumps(old))
+    said, _ = run("gate", "weak", "--max-drop", "exact:recall=0", "--baseline", "near.json", cwd=scored)
+    assert "inside the interval of the difference" in said or "fell by -" in said
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("gate", "good"), "give at least one condition"),
+        (("gate", "good", "--min", "recall"), "is not a condition"),
+        (("gate", "good", "--min", "recall=2"), "is not a condition"),
+        (("gate", "good", "--min", "iuo:recall=0.5"), "There is no measure or type in the results 'iuo'"),
+        (("gate", "good", "--max-drop", "f=0.1"), "belong together"),
+        (("gate", "gold.jsonl", "--min", "f=0.1"), "gold.jsonl"),
+        (("gate", "none", "--min", "f=0.1"), "none: the results cannot be read"),
+    ],
+)
+def test_wrong_gates(call: tuple[str, ...], words: str, scored: Path) -> None:
+    assert words in run(*call, cwd=scored, code=2)[1]
