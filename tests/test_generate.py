@@ -65,7 +65,7 @@ def test_every_value_can_be_made_for_every_shipped_language() -> None:
     ("template", "call", "words"),
     [
         ("{{WHO}}\n", (), "mine.txt:1: there are no values for 'WHO'"),
-        ("ok\n{{PERSON\n", (), "mine.txt:2: a place is not closed"),
+        ("ok\n{{PERSON\n", (), "mine.txt:2: this is not a place"),
         ("\n", (), "mine.txt: there is no template"),
         ("ok\n", ("--locale", "xx_YY"), "there is no locale 'xx_YY'"),
         ("ok\n", ("--locale", "en_USA"), "did you mean"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -69,6 +70,9 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command; what a user can mend is told in one sentence, with exit code 2."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before we began
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     try:
         cli.main(prog_name="spanscore", standalone_mode=False)
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from contextlib import contextmanager
@@ -77,7 +78,7 @@ def command(
     from spanscore.align import LabelMap
     from spanscore.detectors import DetectorSpec
     from spanscore.pipeline import Job, run
-    from spanscore.pipeline.outputs import FILES, write_all
+    from spanscore.pipeline.outputs import FILES, check_folder, write_all
     from spanscore.readers import whole as whole_corpus
     from spanscore.report.confusion import plotly
 
@@ -87,6 +88,9 @@ def command(
         raise UsageError("--entities names no type.")
     spec = DetectorSpec(detector, _options(detector, language, chosen, given))
     spec.kind()
+    if not output:
+        raise UsageError("-o names no folder.")
+    check_folder(Path(output))
     corpus = whole_corpus(chunks(dataset, format_, tags))
     job = Job(
         dataset=corpus,
@@ -107,6 +111,7 @@ def command(
     say: Callable[[str], None] = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     count = f"{plural(len(corpus), 'document')}, {plural(len(corpus.start), 'span')}"
     say(f"{corpus.source}: {corpus.format} ({corpus.format_reason}), {count}")
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         with _progress(quiet=quiet) as progress:
             outcome, journal = run(job, progress)
@@ -138,8 +143,8 @@ def _options(detector: str, language: str, entities: tuple[str, ...], given: dic
         configured = {name: given[name] for name in configs if given[name] is not None}
         return {"language": language, **configured, **({"entities": list(entities)} if entities else {})}
     if detector == "http":
-        several = max(4, given["jobs"])
-        return {"url": given["url"], "timeout": given["timeout"], "retries": given["retries"], "concurrency": several}
+        several = {"timeout": given["timeout"], "retries": given["retries"], "concurrency": max(1, given["jobs"])}
+        return {"url": given["url"], **several}
     key = {"command": "command", "python": "function", "replay": "file"}.get(detector)
     return {} if key is None else {key: given[needed[detector]]}
 

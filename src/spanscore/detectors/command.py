@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from spanscore.detectors.detector import Detector, DetectorError, Failure, Outcome, spans_of
-from spanscore.errors import UsageError, printable
+from spanscore.detectors.detector import Detector, DetectorError, Failure, Outcome, UntrustedError, spans_of
+from spanscore.errors import UsageError, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,7 +69,9 @@ class Command(Detector):
                 if not line.strip():
                     continue
                 if not asked:
-                    raise DetectorError("the command wrote more lines than it was given.")
+                    raise UntrustedError(
+                        "the command wrote more lines than it was given; nothing that it said is kept."
+                    )
                 document = asked.popleft()
                 answered += 1
                 yield _outcome(line, document)
@@ -77,7 +79,8 @@ class Command(Detector):
             code = program.wait()
             if code or asked or state.get("broken") or not state["done"]:
                 told = f"ended with exit code {code}" if code else "ended"
-                raise DetectorError(f"the command {told} after {answered} answers, with documents left.")
+                left = ", with documents left" if asked or not state["done"] else ""
+                raise DetectorError(f"the command {told} after {plural(answered, 'answer')}{left}.")
         finally:
             if program.poll() is None:
                 program.kill()
@@ -90,12 +93,14 @@ class Command(Detector):
 def _outcome(line: bytes, document: Document) -> Outcome:
     try:
         said = msgspec.json.decode(line)
-    except msgspec.DecodeError:
-        return Failure("the command's line is not JSON")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        said = None
     if not isinstance(said, dict):
-        return Failure("the command's line is not a JSON object")
-    if str(said.get("id", document.id)) != document.id:
-        raise DetectorError(f'the command answered with another id where "{printable(str(document.id))}" was asked.')
+        what = "the command wrote a line that is not a JSON object, so that it is not known what later lines are about"
+        raise UntrustedError(f"{what}; it must write nothing else on standard output.")
+    if str(said.get("id") or document.id) != document.id:
+        asked = printable(str(document.id))
+        raise UntrustedError(f'the command answered with another id where "{asked}" was asked; nothing of it is kept.')
     if said.get("error") is not None:
         return Failure("the command reported an error")
     return spans_of(said.get("spans"), len(document.text or ""))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spanscore.errors import SpanscoreError
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 class DetectorError(SpanscoreError):
     """A detector that cannot go on with any document."""
+
+
+class UntrustedError(DetectorError):
+    """A detector whose answers may belong to other documents: nothing that it said in this run can be kept."""
 
 
 @dataclass(frozen=True)
@@ -78,21 +84,37 @@ def spans_of(found: Any, length: int) -> Outcome:
     """
     if not isinstance(found, list | tuple):
         return Failure(f"expected a list of spans, not {type(found).__name__}")
-    spans = []
-    one: Any
-    for one in found:
-        names = ("start", "end", "label", "entity_type", "score")
-        given = isinstance(one, Mapping)
-        fields: list[Any] = [one.get(name) if given else getattr(one, name, None) for name in names]
-        start, end, label, kind, score = fields
-        label = label or kind
-        if not all(isinstance(offset, int) and not isinstance(offset, bool) for offset in (start, end)):
-            return Failure("a span has no whole numbers for start and end")
-        if not 0 <= start <= end <= length:
-            return Failure(f"a span from {start} to {end} is not inside the text, which has {length} characters")
-        if not isinstance(label, str) or not label:
-            return Failure("a span has no label")
-        if score is not None and (isinstance(score, bool) or not isinstance(score, float | int) or score != score):
-            return Failure("a span has a score that is not a number")
-        spans.append(Span(start, end, label, None if score is None else float(score)))
+    try:
+        spans = [_span(one, length) for one in found]
+    except _NotASpanError as error:
+        return Failure(str(error))
+    except Exception as error:
+        return Failure(f"a span cannot be read ({type(error).__name__})")
     return sorted(spans, key=lambda span: (span.start, span.end, span.label, -(span.score or 0.0)))
+
+
+class _NotASpanError(Exception):
+    """What is wrong with a span."""
+
+
+def _span(one: Any, length: int) -> Span:
+    names = ("start", "end", "label", "entity_type", "score")
+    given = isinstance(one, Mapping)
+    fields: list[Any] = [one.get(name) if given else getattr(one, name, None) for name in names]
+    start, end, label, kind, score = fields
+    label = label or kind
+    try:
+        start, end = (index(offset) for offset in (start, end) if not isinstance(offset, bool))
+    except (TypeError, ValueError):
+        raise _NotASpanError("a span has no whole numbers for start and end") from None
+    if not 0 <= start <= end <= length:
+        raise _NotASpanError(f"a span from {start} to {end} is not inside the text, which has {length} characters")
+    if not isinstance(label, str) or not label or "\ud800" <= max(label) <= "\udfff":
+        raise _NotASpanError("a span has no label")
+    try:
+        number = None if score is None else float(score)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(score, bool | str) or (number is not None and not math.isfinite(number)):
+        raise _NotASpanError("a span has a score that is not a finite number")
+    return Span(start, end, str(label), number)

@@ -49,8 +49,8 @@ class Presidio(Detector):
         suffixes.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
         defaults = Path(presidio_analyzer.__file__).parent / "conf"
         analyzer = _read(analyzer_config, defaults / "default_analyzer.yaml")
-        nlp = analyzer.get("nlp_configuration") or _read(nlp_config, defaults / "default.yaml")
-        registry = analyzer.get("recognizer_registry") or _read(
+        nlp: Any = analyzer.get("nlp_configuration") or _read(nlp_config, defaults / "default.yaml")
+        registry: Any = analyzer.get("recognizer_registry") or _read(
             recognizers_config, defaults / "default_recognizers.yaml"
         )
         self._language = language
@@ -62,12 +62,13 @@ class Presidio(Detector):
             try:
                 engine = self._nlp_engine(nlp)
                 self._analyzer = self._engine(engine, {**registry, "supported_languages": [language]}, analyzer)
-            except (ValueError, TypeError, KeyError, ImportError, OSError) as error:
+                mapping = (nlp.get("ner_model_configuration") or {}).get("model_to_presidio_entity_mapping") or {}
+                recognizer_types = tuple(sorted(set(_supported_by(registry))))
+            except Exception as error:
                 raise DetectorError(f"Presidio cannot be built from its configuration: {_told(error)}") from None
-        mapping = (nlp.get("ner_model_configuration") or {}).get("model_to_presidio_entity_mapping") or {}
         self._known = Entities(
             from_model={str(key): str(value) for key, value in mapping.items()},
-            from_recognizers=tuple(sorted(set(_supported_by(registry)))),
+            from_recognizers=recognizer_types,
             supported=tuple(sorted(self._analyzer.get_supported_entities(language))),
         )
         unknown = sorted(set(self._entities or ()) - set(self._known.supported or ()))
@@ -98,7 +99,7 @@ class Presidio(Detector):
         from presidio_analyzer.nlp_engine import NerModelConfiguration, NlpEngineProvider
         from spacy.util import is_package
 
-        models = [one for one in configuration.get("models") or [] if one.get("lang_code") == self._language]
+        models = [one for one in configuration.get("models") or [] if one.get("lang_code") == self._language][:1]
         if configuration.get("nlp_engine_name", "spacy") != "spacy":
             return NlpEngineProvider(nlp_configuration={**configuration, "models": models}).create_engine()
         model = str(models[0].get("model_name")) if models else None
@@ -160,6 +161,8 @@ def _read(path: str | None, default: Path) -> dict[str, Any]:
         raise InputError("the configuration is not YAML.", where) from None
     except UnicodeDecodeError:
         raise InputError("the configuration is not UTF-8.", name) from None
+    except (ValueError, RecursionError):
+        raise InputError("the configuration is not YAML.", name) from None
     except OSError as error:
         raise InputError(f"the configuration cannot be read ({error.strerror}).", name) from None
     if not isinstance(found, dict):

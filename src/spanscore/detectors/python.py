@@ -30,7 +30,9 @@ class Python(Detector):
             text = document.text or ""
             try:
                 found = self._function(text, language)
-            except Exception as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 yield Failure(f"the function raised {type(error).__name__}")
                 continue
             yield spans_of(found, len(text))
@@ -44,7 +46,9 @@ def _load(named: str) -> Callable[[str, str], Any]:
         sys.path.insert(0, "")
     try:
         found: Any = import_module(module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise UsageError(f"the module '{printable(module)}' cannot be imported ({type(error).__name__}).") from None
     for part in attribute.split("."):
         found = getattr(found, part, None)

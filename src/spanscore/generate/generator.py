@@ -66,7 +66,11 @@ def _fill(template: str, maker: Any, chance: random.Random) -> tuple[str, list[S
     length = at = 0
     for place in _PLACE.finditer(template):
         before, kind = template[at : place.start()], place[1].upper()
-        value = VALUES[kind](maker, chance)
+        try:
+            value = VALUES[kind](maker, chance)
+        except Exception as error:
+            told = f"Faker makes no values of {kind} for the locale {maker.locales[0]} ({type(error).__name__})"
+            raise UsageError(f"{told}; take another locale, or templates without them.") from None
         pieces += [before, value]
         start = length + len(before)
         length = start + len(value)
@@ -104,7 +108,7 @@ def _parse(text: str, name: str) -> list[str]:
                 known = ", ".join(sorted(VALUES))
                 raise InputError(f"there are no values for '{place[1]}'; there are for {known}.", f"{name}:{number}")
         if "{{" in _PLACE.sub("", line):
-            raise InputError("a place is not closed; write {{PERSON}}.", f"{name}:{number}")
+            raise InputError("this is not a place; write for example {{PERSON}}.", f"{name}:{number}")
         found.append(line.rstrip("\r").replace("\\n", "\n"))
     if not found:
         raise InputError("there is no template.", name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
+from shutil import copyfile
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
@@ -12,6 +13,11 @@ import msgspec
 from spanscore.detectors import Failure, Outcome
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.records import Document
+
+try:
+    import fcntl
+except ImportError:  # there is none on Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,6 +35,7 @@ class Journal:
         self._folder = folder
         self._key = json.loads(json.dumps(key))
         self._file: IO[bytes] | None = None
+        self._kept = 0
         self._encoder = msgspec.json.Encoder()
 
     def open(self, *, resume: bool) -> dict[str, Outcome]:
@@ -38,22 +45,43 @@ class Journal:
             what = f"an unfinished run is in this folder; give --resume to go on with it, or remove {PARTIAL}"
             raise UsageError(f"{printable(str(self._folder), limit=255)}: {what}.")
         done: dict[str, Outcome] = {}
-        if resume and partial.exists():
-            self._refuse_another(self._folder / KEY)
-            done, length = _read(partial)
-            with partial.open("r+b") as file:
-                file.truncate(length)
-        elif resume and (self._folder / FINISHED).exists():
-            self._refuse_another(self._folder / RUN)
-            done, _ = _read(self._folder / FINISHED)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            if not partial.exists():
+            if resume and not partial.exists() and (self._folder / FINISHED).exists():
+                self._refuse_another(self._folder / RUN)
+                copyfile(self._folder / FINISHED, self._folder / f"{PARTIAL}.new")
+                (self._folder / KEY).write_text(json.dumps({"detection": self._key}, indent=2) + "\n")
+                (self._folder / f"{PARTIAL}.new").replace(partial)
+            if partial.exists():
+                self._refuse_another(self._folder / KEY)
+            else:
+                self._folder.mkdir(parents=True, exist_ok=True)
                 (self._folder / KEY).write_text(json.dumps({"detection": self._key}, indent=2) + "\n")
             self._file = partial.open("ab")
         except OSError as error:
             raise InputError(f"it cannot be written ({error.strerror}).", str(self._folder)) from None
+        self._lock()
+        done, self._kept = _read(partial)
+        self._file.truncate(self._kept)
         return {name: outcome for name, outcome in done.items() if not isinstance(outcome, Failure)}
+
+    def _lock(self) -> None:
+        """Two runs must not write into one folder."""
+        assert self._file is not None
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            self._file = None
+            where = printable(str(self._folder), limit=255)
+            raise UsageError(f"{where}: another run is at work in this folder; wait for it, or take another.") from None
+
+    def forget(self) -> None:
+        """Take back what this run kept: it cannot be trusted."""
+        assert self._file is not None
+        self._file.flush()
+        self._file.truncate(self._kept)
 
     def append(self, name: str, outcome: Outcome) -> None:
         """Keep what was said of a document: from now on it survives the end of this process."""
@@ -85,7 +113,7 @@ class Journal:
         """What is there must have been made from the same dataset by the same detector."""
         try:
             before = json.loads(path.read_text("utf-8")).get("detection")
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             before = None
         if before == self._key:
             return
@@ -114,11 +142,14 @@ def _read(path: Path) -> tuple[dict[str, Outcome], int]:
     decoder = msgspec.json.Decoder(Document)
     done: dict[str, Outcome] = {}
     length = 0
+    document: Document | None
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:
             document = decoder.decode(line)
-        except msgspec.DecodeError:
-            raise InputError("this line of the journal is damaged; remove it to go on.", f"{path}:{number}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            document = None
+        if document is None or any(not (0 <= s.start <= s.end and s.label) for s in document.spans):
+            raise InputError("this line of the journal is damaged; remove it to go on.", f"{path}:{number}")
         why = (document.meta or {}).get(FAILURE)
         done[str(document.id)] = document.spans if why is None else Failure(str(why))
         length += len(line) + 1

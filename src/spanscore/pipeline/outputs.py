@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from spanscore.errors import InputError
+from spanscore.errors import InputError, printable
 from spanscore.pipeline.journal import FINISHED, RUN, write
 from spanscore.report import confusion, error_tables
 from spanscore.report.files import whole
@@ -15,7 +17,6 @@ from spanscore.report.metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from spanscore.pipeline.journal import Journal
     from spanscore.pipeline.run import Outcome
@@ -31,13 +32,34 @@ FILES = (
 )
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written to before any work is done."""
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not there.is_dir() or any((folder / name).is_dir() for name in FILES):
+        raise InputError("it cannot be written: this is not a folder, or a folder is in the way.", str(folder))
+
+
 def write_all(outcome: Outcome, journal: Journal, *, text: bool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Write all files of a run; what is returned is metrics.json."""
+    """Write all files of a run beside those of an earlier one, then put them in their place; metrics.json is last.
+
+    What is returned is metrics.json.
+    """
+    folder = outcome.job.folder
+    try:
+        with TemporaryDirectory(dir=folder, prefix=".writing-") as made:
+            said = _write_into(Path(made), outcome, text=text, arguments=arguments)
+            (folder / "metrics.json").unlink(missing_ok=True)
+            for name in FILES:
+                (Path(made) / name).replace(folder / name)
+    except OSError as error:
+        raise InputError(f"it cannot be written ({error.strerror}).", str(folder)) from None
+    journal.finish()
+    return said
+
+
+def _write_into(folder: Path, outcome: Outcome, *, text: bool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     began = time.perf_counter()
-    folder, result = outcome.job.folder, outcome.result
-    by_type, pii = result.scores
-    if any((folder / name).is_dir() for name in FILES):
-        raise InputError("it cannot be written: a folder is in the way.", str(folder))
+    by_type, pii = outcome.result.scores
     with whole(folder / FINISHED) as file:
         write(file, outcome.predictions)
     listed = [{"document": name, "types": types} for name, types in outcome.discarded]
@@ -51,12 +73,14 @@ def write_all(outcome: Outcome, journal: Journal, *, text: bool, arguments: Mapp
         file.write(page.encode("utf-8", "backslashreplace"))
     about = dict(outcome.about)
     about["seconds"] = {**about["seconds"], "writing": round(time.perf_counter() - began, 3)}
-    _json(folder / RUN, {**about, "arguments": dict(arguments), "warnings": list(outcome.notes)})
+    shown = {
+        name: printable(value, limit=4096) if isinstance(value, str) else value for name, value in arguments.items()
+    }
+    _json(folder / RUN, {**about, "arguments": shown, "warnings": list(outcome.notes)})
     more = {"warnings": list(outcome.notes), "errors": counts, "failures": about["failures"]}
     total, discarded = len(outcome.job.dataset), len(outcome.discarded)
     said = metrics(by_type, pii, total=total, discarded=discarded, more=more)
     _json(folder / "metrics.json", said)
-    journal.finish()
     return said
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import platform
+import re
 import time
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -14,10 +16,10 @@ import numpy as np
 from spanscore.align.entities import Alignment, align_entities
 from spanscore.align.labels import LabelMap
 from spanscore.detectors import DetectorSpec, Failure
-from spanscore.detectors.detector import DetectorError
+from spanscore.detectors.detector import DetectorError, UntrustedError
 from spanscore.detectors.registry import texts_of
 from spanscore.engine.local import score_all
-from spanscore.errors import InputError, UsageError, plural, printable
+from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.measures import measure
 from spanscore.pipeline.journal import Journal, record
 from spanscore.pipeline.work import About, Crew, crew
@@ -72,7 +74,7 @@ def run(job: Job, progress: Callable[[int, int], None] = lambda done, total: Non
     """Do the job up to what is to be written; the journal is to be finished when it is."""
     _check(job)
     began = time.perf_counter()
-    workers = crew(job.detector, job.jobs)
+    workers = crew(job.detector, min(job.jobs, len(job.dataset)))
     try:
         return _run(job, workers, began, progress)
     finally:
@@ -90,6 +92,7 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
     }
     used = {job.dataset.labels[code] for code in np.unique(job.dataset.label).tolist()}
     alignment = align_entities(used, **sources)
+    _refuse_unknown_entities(job, alignment, known.supported)
     gold, discarded = _discard(job, alignment)
     journal = Journal(job.folder, _key(job, detector))
     said = journal.open(resume=job.resume)
@@ -113,7 +116,7 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
         resolve_gold=False,
     )
     failed = sum(isinstance(outcome, Failure) for _, outcome in predictions)
-    notes = [*detector.notes]
+    notes = [*detector.notes, *job.label_map.unused(used | set(found.labels))]
     if failed:
         notes.append(f"the detector failed on {plural(failed, 'document')}; their gold spans count as missed.")
     if discarded:
@@ -142,17 +145,31 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
 def _check(job: Job) -> None:
     if not 0 <= job.threshold <= 1:
         raise UsageError("the threshold must be a number from 0 to 1.")
+    if not 0 < job.beta <= 1000:
+        raise UsageError("beta must be above 0 and not above 1000.")
+    if job.score_threshold is not None and not math.isfinite(job.score_threshold):
+        raise UsageError("the score threshold must be a finite number.")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", job.language):
+        raise UsageError(f"'{printable(job.language)}' is not the code of a language; write for example en.")
     if job.jobs < 1 or job.max_failures < 0:
         raise UsageError("jobs must be at least 1, and max-failures not below 0.")
     if not len(job.dataset):
         raise InputError("there is no document to run the detector on.", job.dataset.source)
 
 
+def _refuse_unknown_entities(job: Job, alignment: Alignment, supported: tuple[str, ...] | None) -> None:
+    """A type that neither the dataset nor the detector has is a slip of the pen."""
+    known = {one.to for one in alignment.gold if one.to is not None} | set(supported or ())
+    for name in job.entities:
+        if name not in known:
+            raise UsageError(unknown("entity type", name, known))
+
+
 def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, tuple[str, ...]], ...]]:
     """The documents whose types are all known, and the others with those that are not."""
     dataset = job.dataset
     codes = [code for code, label in enumerate(dataset.labels) if label in alignment.unmapped]
-    if not codes or job.allow_missing_mappings:
+    if not codes or job.allow_missing_mappings or job.entities:
         return dataset, ()
     rows = np.flatnonzero(np.isin(dataset.label, codes))
     named: dict[int, set[str]] = {}
@@ -179,15 +196,33 @@ def _detect(
 ) -> dict[str, Found]:
     """Detect what is not done yet, and keep it as it comes."""
     left = [document for document in documents if str(document.id) not in said]
-    done, failures = len(documents) - len(left), 0
+    done = len(documents) - len(left)
     fresh: dict[str, Found] = {}
     progress(done, len(documents))
+    if not left:
+        return fresh
+    try:
+        _keep(job, workers, left, journal, fresh, lambda: progress(done + len(fresh), len(documents)))
+    except UntrustedError:
+        journal.forget()
+        raise
+    return fresh
+
+
+def _keep(
+    job: Job,
+    workers: Crew,
+    left: list[Document],
+    journal: Journal,
+    fresh: dict[str, Found],
+    progress: Callable[[], None],
+) -> None:
+    failures = 0
     for document, outcome in zip(left, workers.outcomes(left, job.language), strict=True):
         name = str(document.id)
         journal.append(name, outcome)
         fresh[name] = outcome
-        done += 1
-        progress(done, len(documents))
+        progress()
         if isinstance(outcome, Failure):
             failures += 1
             if failures > job.max_failures:
@@ -196,7 +231,6 @@ def _detect(
                     f"{what}; {plural(failures, 'failure')} is past --max-failures {job.max_failures}, go on with "
                     "--resume and a higher one."
                 )
-    return fresh
 
 
 def _above(found: Corpus, least: float | None) -> Corpus:

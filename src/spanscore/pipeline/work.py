@@ -10,9 +10,10 @@ from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from spanscore.detectors import Entities
@@ -84,7 +85,8 @@ class _Several(Crew):
     def about(self, language: str) -> About:
         try:
             # one question each, so that all of them get ready at once
-            answers = [self._pool.submit(_about, language) for _ in range(self._jobs)]
+            with _deaf_to_interrupts():
+                answers = [self._pool.submit(_about, language) for _ in range(self._jobs)]
             found = [answer.result() for answer in answers]
         except BrokenProcessPool:
             raise _died() from None
@@ -107,7 +109,25 @@ class _Several(Crew):
             raise _died() from None
 
     def close(self) -> None:
+        processes = list((getattr(self._pool, "_processes", None) or {}).values())
         self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that are begun now do not hear Ctrl-C: that is for their parent to hear."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _died() -> DetectorError:
@@ -135,6 +155,8 @@ def _prepare(spec: DetectorSpec, path: list[str]) -> None:
         _detector = spec.make()
     except SpanscoreError as error:
         _detector = _plain(error)
+    except BaseException as error:
+        _detector = DetectorError(f"the detector cannot be made ({type(error).__name__}).")
 
 
 def _leave_with(parent: multiprocessing.process.BaseProcess) -> None:

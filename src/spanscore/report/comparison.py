@@ -125,7 +125,7 @@ def write_diff(lines: IO[bytes], table: IO[bytes], changes: Sequence[Change], *,
     encoder = msgspec.json.Encoder()
     names = ("status", "measure", "document", "start", "end", "label", *(("text",) if text else ()))
     wrapper = io.TextIOWrapper(table, "utf-8", "backslashreplace", newline="")
-    writer = csv.writer(wrapper, lineterminator="\n")
+    writer = csv.writer(wrapper, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(names)
     for one in changes:
         values = {name: getattr(one, name) for name in names}

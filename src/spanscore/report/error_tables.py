@@ -38,7 +38,10 @@ def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text:
         side: io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
         for side, file in (("gold", gold), ("predicted", predicted))
     }
-    writers = {side: csv.writer(wrapper, lineterminator="\n") for side, wrapper in wrappers.items()}
+    writers = {
+        side: csv.writer(wrapper, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        for side, wrapper in wrappers.items()
+    }
     for writer in writers.values():
         writer.writerow(COLUMNS)
     for error in scores.errors():

@@ -23,7 +23,9 @@ FEW = 5
 """So many misses are few: the bootstrap cannot say how many more there could be."""
 MICRO, MACRO = "<micro>", "<macro>"
 """The rows of the score of all slices' counts together, and of the mean of their scores."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+UNSEEN = " \u00a0\u200b\ufeff"
+"""Characters before a formula that a spreadsheet may pass over."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def separated(result: Result, delimiter: str, *, signatures: bool = False) -> st
     lines = {(one.system, repr(one.measure)): one.signature for one in result.scores}
     writer.writerow([*head, "signature"] if signatures else head)
     for row in body:
-        cells = [safe_cell(cell) if i < texts else cell for i, cell in enumerate(row)]
+        cells = [safe_cell(cell).replace("\r", "\\r") if i < texts else cell for i, cell in enumerate(row)]
         writer.writerow([*cells, lines[row[0], row[1]]] if signatures else cells)
     return out.getvalue()
 
@@ -142,7 +144,7 @@ def safe_cell(text: str) -> str:
     >>> safe_cell("=1+1"), safe_cell("PERSON")
     ("'=1+1", 'PERSON')
     """
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text.lstrip(UNSEEN).startswith(FORMULA) else text
 
 
 def shown(value: float) -> str:
