@@ -28,9 +28,11 @@ import numpy as np
 
 import spanscore as ss
 from corpora import write
+from spanscore.engine.compare import _statistic
 from spanscore.engine.local import score_all, score_chunks
 from spanscore.readers import read_chunks
 from spanscore.records import Document
+from spanscore.stats import Bootstrap, permutation_p
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
@@ -120,6 +122,24 @@ def clusterings() -> dict[str, Callable[[], object]]:
         "spanscore": lambda: ss.score(ours[0], ours[1], CLUSTERINGS),
         "neleval": lambda: Evaluate(theirs[1], theirs[0], spelt)(),
     }
+
+
+def uncertainty(gold: ss.Corpus, pred: ss.Corpus) -> dict[str, float]:
+    """Intervals of 20 types, and a permutation test of the system against one that misses every tenth span."""
+    labels = tuple(f"{name}{part}" for part in "ab" for name in gold.labels)
+    twenty = replace(gold, labels=labels, label=gold.label + (gold.doc % 2 * len(gold.labels)).astype(np.int32))
+    scores = ss.score(twenty, twenty, "iou").scores[0]
+    assert len(scores.by_type) == 20
+    weaker = pred.with_spans(np.flatnonzero(np.arange(len(pred.doc)) % 10 > 0))
+    one, other = (ss.score(gold, side, "iou").scores[0] for side in (pred, weaker))
+    counts = one.tally.by_document(), other.tally.by_document()
+
+    def permute() -> None:
+        for number in ("precision", "recall", "f"):
+            permutation_p(*counts, _statistic(one, number), number=10_000, seed=(0, 0))
+
+    resample = lambda: [scores.interval(Bootstrap(), label) for label in (None, *scores.by_type)]  # noqa: E731
+    return best({"bootstrap": resample, "permutations": permute}, rounds=3)
 
 
 def pipeline() -> dict[str, float]:
@@ -215,6 +235,23 @@ def main() -> None:
         "at least 5",
     )
 
+    sure = uncertainty(gold, pred)
+    row(
+        "1,000 resamples, overall and for 20 types, of 100,000 documents' counts",
+        sure["bootstrap"],
+        alone["iou"],
+        "scoring the same by iou from JSON Lines",
+        None,
+        "at most 1",
+    )
+    row(
+        "10,000 permutations of two systems, for P, R and F",
+        sure["permutations"],
+        alone["iou"],
+        "scoring one of them by iou from JSON Lines",
+        None,
+        "at most 1",
+    )
     times = pipeline()
     row(
         f"presidio over {PIPELINE:,} made-up documents, --jobs 2",

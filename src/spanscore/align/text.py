@@ -24,14 +24,16 @@ _table = np.full(0x110000, 255, np.uint8)
 
 def _kinds_of(codes: NDArray[Any]) -> NDArray[np.uint8]:
     """The kinds of these code points, as the regular expressions `\\\\s` and `\\\\w` see them."""
-    pages = [0] if codes.dtype == np.uint8 else np.flatnonzero(np.bincount(codes >> 8)).tolist()
-    for page in pages:
+    found: NDArray[np.uint8] = _table[codes]
+    if found.max(initial=0) <= OTHER:
+        return found
+    for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
         if _table[page * _PAGE] == 255:
             letters = (chr(code) for code in range(page * _PAGE, (page + 1) * _PAGE))
             kinds = [WHITE if c.isspace() else WORD if c.isalnum() or c == "_" else OTHER for c in letters]
             _table[page * _PAGE : (page + 1) * _PAGE] = kinds
-    found: NDArray[np.uint8] = _table[codes]
-    return found
+    known: NDArray[np.uint8] = _table[codes]
+    return known
 
 
 class Letters:

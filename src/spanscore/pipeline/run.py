@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import platform
 import re
@@ -101,6 +102,7 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
         fresh = _detect(job, workers, texts_of(gold), said, journal, progress)
     finally:
         journal.close()
+    gc.freeze()  # a detector leaves much behind that need not be looked through again
     detected = time.perf_counter()
     said |= fresh
     predictions = tuple((name, said[name]) for name in gold.ids)
