@@ -28,7 +28,7 @@ import numpy as np
 
 import spanscore as ss
 from corpora import write
-from spanscore.engine.compare import _statistic
+from spanscore.engine.compare import statistic_of
 from spanscore.engine.local import score_all, score_chunks
 from spanscore.readers import read_chunks
 from spanscore.records import Document
@@ -136,7 +136,7 @@ def uncertainty(gold: ss.Corpus, pred: ss.Corpus) -> dict[str, float]:
 
     def permute() -> None:
         for number in ("precision", "recall", "f"):
-            permutation_p(*counts, _statistic(one, number), number=10_000, seed=(0, 0))
+            permutation_p(*counts, statistic_of(one, number), number=10_000, seed=(0, 0))
 
     resample = lambda: [scores.interval(Bootstrap(), label) for label in (None, *scores.by_type)]  # noqa: E731
     return best({"bootstrap": resample, "permutations": permute}, rounds=3)

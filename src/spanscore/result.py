@@ -96,16 +96,19 @@ class Scores:
         counts, size = self._units(label, bootstrap.cluster)
         kinds = Kinds.of(counts, size - len(counts))
         sums = kinds.resamples(bootstrap.resamples, stream(bootstrap.seed, label or ""))
-        named = {name: sums[:, i] for i, name in enumerate(self.tally.fields)}
-        precision, recall, f_ = prf(self.measure, named, self.beta)
-        f_ = np.where((precision == 0) & (recall == 0), 0.0, f_)  # undefined in a table, but none the better for it
-        p, r, f = (percentile_interval(values, bootstrap.level) for values in (precision, recall, f_))
+        p, r, f = (percentile_interval(values, bootstrap.level) for values in self.numbers(sums))
         score = self.overall if label is None else self.by_type[label]
         annotated, missed = score.counts.get("annotated"), score.counts.get("fn")
         bounds = None
         if self.measure.counts_spans and isinstance(annotated, int) and isinstance(missed, int) and annotated:
             bounds = missed, annotated, binomial_bounds(missed, annotated, bootstrap.level)[1]
         return Interval(p, r, f, bounds)
+
+    def numbers(self, sums: Counts) -> tuple[Floats, Floats, Floats]:
+        """Precision, recall and F of rows of counts, for statistics: F of two zeros, undefined in a table, is 0."""
+        named = {name: sums[:, i] for i, name in enumerate(self.tally.fields)}
+        precision, recall, f = prf(self.measure, named, self.beta)
+        return precision, recall, np.where((precision == 0) & (recall == 0), 0.0, f)
 
     def _units(self, label: str | None, cluster: str | None) -> tuple[Counts, int]:
         """Rows of counts of documents (or of clusters of them) that have any, and how many there are in all."""

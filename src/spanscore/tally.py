@@ -62,6 +62,16 @@ class Tally:
         doc, label = np.divmod(place, max(len(labels), 1))
         return cls(tuple(events), labels, documents, doc.astype(np.int32), label.astype(np.int32), counts[rows])
 
+    @classmethod
+    def of_found(cls, pairing: Pairing, gold: Any, pred: Any, found: Counts) -> Tally:
+        """Count what is annotated, what is predicted, and which rows of the gold side are found."""
+        events = {
+            "tp": (gold.doc[found], gold.label[found]),
+            "predicted": (pred.doc, pred.label),
+            "annotated": (gold.doc, gold.label),
+        }
+        return cls.count(pairing, events)
+
     def __add__(self, other: Tally) -> Tally:
         return Tally.concat([self, other])
 

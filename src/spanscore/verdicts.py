@@ -57,10 +57,7 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
     """Every span that is not right (or every span), in order of document and offset, gold before predicted."""
     pairing = judgement.pairing
     gold, pred = pairing.gold, pairing.pred
-    lengths = (gold.end - gold.start).astype(np.int64), (pred.end - pred.start).astype(np.int64)
-    both = pairing.overlaps
-    union = lengths[0][both.gold] + lengths[1][both.pred] - both.shared
-    iou = np.where(union == 0, 1.0, both.shared / np.maximum(union, 1))
+    both, iou = pairing.overlaps, pairing.iou
     same = gold.label[both.gold] == pred.label[both.pred]
     by_gold = _Best(both.gold, both.pred, iou, same, len(gold.start))
     by_pred = _Best(both.pred, both.gold, iou, same, len(pred.start))

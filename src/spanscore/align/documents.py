@@ -20,7 +20,7 @@ from spanscore.records import refuse_repeated_ids
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
-    from spanscore.corpus import Bools, Corpus, Longs
+    from spanscore.corpus import Bools, Corpus, Floats, Longs
 
 Extra = Literal["refuse", "ignore", "score"]
 T = TypeVar("T")
@@ -56,6 +56,14 @@ class Pairing:
     def overlaps(self) -> Overlaps:
         """Every gold and predicted span that share a character."""
         return overlaps(self.gold, self.pred)
+
+    @cached_property
+    def iou(self) -> Floats:
+        """The intersection over union of each pair of the overlaps; that of two empty spans in one place is 1."""
+        both = self.overlaps
+        sizes = [(side.end - side.start).astype(np.int64) for side in (self.gold, self.pred)]
+        union = sizes[0][both.gold] + sizes[1][both.pred] - both.shared
+        return np.where(union == 0, 1.0, both.shared / np.maximum(union, 1))
 
     @cached_property
     def letters(self) -> Letters:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, named, tag_options
-from spanscore.errors import UsageError, plural, printable
+from spanscore.cli.reading import chunks, systems, tag_options
+from spanscore.errors import plural, printable
 
 if TYPE_CHECKING:
     from spanscore.engine.compare import Change, Comparison
@@ -78,10 +78,7 @@ def command(
 
     chosen = expand(measures or DEFAULT_MEASURES)
     check_outputs(None, output)
-    files = [named(one) for one in pred]
-    names = [name for name, _ in files]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
+    files = systems(gold, pred)
     found = compare(
         whole(chunks(gold, gold_format, tags)),
         {name: whole(chunks(path, pred_format, tags)) for name, path in files},
@@ -97,7 +94,7 @@ def command(
     if not quiet:
         for warning in found.result.warnings:
             click.echo(f"warning: {warning}", err=True)
-    first, second = names[0], names[-1]
+    first, second = files[0][0], files[-1][0]
     changes = {repr(one): found.changes(repr(one), first, second) for one in chosen}
     if output is not None:
         _write(found, [change for listed in changes.values() for change in listed], output, text=not no_text)

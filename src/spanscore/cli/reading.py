@@ -48,6 +48,17 @@ def chunks(path: str, format_: str | None, tags: dict[str, Any]) -> Iterator[Cor
     return read_chunks(path, format_, {key: value for key, value in tags.items() if value is not None})
 
 
+def systems(gold: str, pred: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The names and files of the systems; no two may have one name, and only one input can be standard input."""
+    files = [named(one) for one in pred]
+    names = [name for name, _ in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
+    if [gold, *(path for _, path in files)].count("-") > 1:
+        raise UsageError("only one input can be standard input.")
+    return files
+
+
 def named(argument: str) -> tuple[str, str]:
     """The name and the file of `NAME=FILE` or `FILE`, whose name is its stem.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, named, tag_options
+from spanscore.cli.reading import chunks, systems, tag_options
 from spanscore.errors import UsageError, plural
 
 if TYPE_CHECKING:
@@ -120,12 +120,7 @@ def command(
     chosen = _with_tables(expand(measures or DEFAULT_MEASURES), tables)
     check_outputs(json_, output)
     mapping = LabelMap() if label_map is None else LabelMap.read(label_map)
-    files = [named(one) for one in pred]
-    names = [name for name, _ in files]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
-    if [gold, *(path for _, path in files)].count("-") > 1:
-        raise UsageError("only one input can be standard input.")
+    files = systems(gold, pred)
     settings: dict[str, Any] = {
         "beta": beta,
         "label_map": mapping,
@@ -140,8 +135,8 @@ def command(
         name, path = files[0]
         result = score_chunks(gold_chunks, chunks(path, pred_format, tags), chosen, system=name, **settings)
     else:
-        systems = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
-        result = score_all(whole_corpus(gold_chunks), systems, chosen, by=by, by_document=bool(by), **settings)
+        read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
+        result = score_all(whole_corpus(gold_chunks), read, chosen, by=by, by_document=bool(by), **settings)
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
             count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"

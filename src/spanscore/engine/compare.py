@@ -11,7 +11,7 @@ import numpy as np
 
 from spanscore.engine.local import DEFAULT_MEASURES, score_all
 from spanscore.errors import UsageError
-from spanscore.result import prf
+from spanscore.result import NUMBERS
 from spanscore.stats import Bootstrap, Kinds, holm, kendall, percentile_interval, permutation_p, stream
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from spanscore.result import Result, Scores
     from spanscore.tally import Counts
 
-NUMBERS = ("precision", "recall", "f")
 STATUS = ("broken", "fixed", "both wrong", "both right")
 """What became of a gold span from the first system to the second: regressions first."""
 
@@ -153,7 +152,7 @@ def _differences(result: Result, name: str, how: Bootstrap, permutations: int) -
         return
     tables = _tables(scores)
     for number in NUMBERS:
-        statistic = _statistic(scores[0], number)
+        statistic = statistic_of(scores[0], number)
         found = []
         for a, b in combinations(range(len(scores)), 2):
             seed = stream(how.seed, f"{name}|{number}|{scores[a].system}|{scores[b].system}")
@@ -181,16 +180,10 @@ def _tables(scores: Sequence[Scores]) -> list[Counts]:
     return tables
 
 
-def _statistic(scores: Scores, number: str) -> Callable[[Counts], Floats]:
-    """A number from rows of counts; F of P = R = 0 is 0."""
-
-    def numbers(counts: Counts) -> Floats:
-        named = {name: counts[:, i] for i, name in enumerate(scores.tally.fields)}
-        precision, recall, f = prf(scores.measure, named, scores.beta)
-        f = np.where((precision == 0) & (recall == 0), 0.0, f)
-        return {"precision": precision, "recall": recall, "f": f}[number]
-
-    return numbers
+def statistic_of(scores: Scores, number: str) -> Callable[[Counts], Floats]:
+    """A number from rows of counts."""
+    place = NUMBERS.index(number)
+    return lambda counts: scores.numbers(counts)[place]
 
 
 def _changes(first: Scores, second: Scores) -> Iterator[Change]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from spanscore.align.spans import merged, one_label
-from spanscore.measures.measure import Judgement, Measure
+from spanscore.measures.measure import Judgement, Measure, Untyped
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Char(Measure):
         return pairing.once("touching", lambda it: it.map_sides(merged))
 
 
-class CharPii(Char):
+class CharPii(Untyped, Char):
     """Characters that are predicted to be anything, of those that are anything: what masking hides and leaks.
 
     >>> import spanscore as ss
@@ -91,11 +91,6 @@ class CharPii(Char):
     """
 
     name: ClassVar[str] = "char.pii"
-
-    @property
-    def by_type(self) -> bool:
-        """There are no types."""
-        return False
 
     def _view(self, pairing: Pairing) -> Pairing:
         return super()._view(pairing.once("pii", lambda it: one_label(it, "PII")))

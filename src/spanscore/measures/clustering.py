@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -61,9 +62,9 @@ class Clustering(Keyed):
         none = np.zeros(len(rows), np.int32)
         return Tally(names, ("",), (), none, none, row[rows])
 
+    @abstractmethod
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
         """Numerator and denominator of precision, then of recall."""
-        raise NotImplementedError
 
     def judge(self, pairing: Pairing) -> Judgement:
         """A mention is right if it is found; how it is clustered is for the numbers to say."""

@@ -37,14 +37,7 @@ class Exact(Measure):
     def tally(self, pairing: Pairing) -> Tally:
         """Count spans that are in both sets."""
         pairing = self._view(pairing)
-        gold, pred = pairing.gold, pairing.pred
-        found, _ = identical(pairing, same_label=True)
-        events = {
-            "tp": (gold.doc[found], gold.label[found]),
-            "predicted": (pred.doc, pred.label),
-            "annotated": (gold.doc, gold.label),
-        }
-        return Tally.count(pairing, events)
+        return Tally.of_found(pairing, pairing.gold, pairing.pred, identical(pairing, same_label=True)[0])
 
     def judge(self, pairing: Pairing) -> Judgement:
         """A gold span with no equal is taken for a span in the same place that no other gold span is taken for."""

@@ -11,7 +11,7 @@ from spanscore.align.skipwords import SkipWords, skip_words
 from spanscore.align.spans import gaps_of, merged, one_label, trimmed
 from spanscore.align.tokens import TokenTable, in_tokens, project, token_table
 from spanscore.measures.groups import Groups, groups
-from spanscore.measures.measure import Judgement, Measure, parameter
+from spanscore.measures.measure import Judgement, Measure, Untyped, parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class IoU(GroupedIoU):
     )
 
 
-class IoUPii(IoU):
+class IoUPii(Untyped, IoU):
     """Gold spans found by predictions of any type that cover them well enough.
 
     Every label becomes PII before spans are merged; then the same as `iou`. Is the text found at all, whatever as?
@@ -201,11 +201,6 @@ class IoUPii(IoU):
     """
 
     name: ClassVar[str] = "iou.pii"
-
-    @property
-    def by_type(self) -> bool:
-        """There are no types."""
-        return False
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing.once("pii", lambda it: one_label(it, "PII"))

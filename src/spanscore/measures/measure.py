@@ -180,6 +180,15 @@ class Measure(ABC):
         return repr(self)
 
 
+class Untyped:
+    """A measure that forgets types: there is one row, for all."""
+
+    @property
+    def by_type(self) -> bool:
+        """There are no types."""
+        return False
+
+
 @dataclass(frozen=True, eq=False)
 class Judgement:
     """What a measure makes of every span of the pairing that it saw.

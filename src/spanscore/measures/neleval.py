@@ -9,6 +9,7 @@ import numpy as np
 
 from spanscore.corpus import ranges
 from spanscore.errors import InputError, UsageError
+from spanscore.measures.exact import identical
 from spanscore.measures.keys import FIELDS, FILTERS, codes_of, elements, fields_of, filtered, values_of
 from spanscore.measures.measure import Judgement, Measure, parameter
 from spanscore.measures.spec import Spec
@@ -202,13 +203,13 @@ class Sets(Weighted):
 
     def _same_place(self, seen: Pairing) -> tuple[Longs, Longs]:
         """Rows with the same key, found through the overlaps."""
-        both, gold, pred = seen.overlaps, seen.gold, seen.pred
-        same = (both.shared == (gold.end - gold.start)[both.gold]) & (both.shared == (pred.end - pred.start)[both.pred])
+        a, b = identical(seen, same_label=False)
         for name in self.fields:
             if name not in ("span", "docid", "start", "end"):
                 mine, other = codes_of(seen, name)
-                same &= mine[both.gold] == other[both.pred]
-        return both.gold[same], both.pred[same]
+                same = mine[a] == other[b]
+                a, b = a[same], b[same]
+        return a, b
 
 
 @dataclass(frozen=True, repr=False)
@@ -246,10 +247,7 @@ class Overlap(Weighted):
         gold, pred = (shares[number][self.strategies[number]] for number in range(2))
         both = seen.overlaps
         partner, best = np.full(len(gold), -1), np.zeros(len(gold))
-        union = (
-            (seen.gold.end - seen.gold.start)[both.gold] + (seen.pred.end - seen.pred.start)[both.pred] - both.shared
-        )
-        iou = np.where(union == 0, 1.0, both.shared / np.maximum(union, 1))
+        iou = seen.iou
         order = np.lexsort((-both.pred, iou))
         partner[both.gold[order]], best[both.gold[order]] = both.pred[order], iou[order]
         found = gold >= 1

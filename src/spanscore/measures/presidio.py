@@ -11,6 +11,7 @@ from spanscore.align.spans import one_label
 from spanscore.align.tokens import TokenTable
 from spanscore.measures.groups import Groups, groups
 from spanscore.measures.iou import GroupedIoU
+from spanscore.measures.measure import Untyped
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
@@ -50,18 +51,13 @@ class Presidio(GroupedIoU):
         return groups(measured, off_by_one=self.unit == "char")
 
 
-class PresidioPii(Presidio):
+class PresidioPii(Untyped, Presidio):
     """Gold spans found whatever as, as presidio-evaluator 0.3.2 counts at its PII level.
 
     As `presidio`, with every label called PII first.
     """
 
     name: ClassVar[str] = "presidio.pii"
-
-    @property
-    def by_type(self) -> bool:
-        """There are no types."""
-        return False
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing.once("pii", lambda it: one_label(it, "PII"))

@@ -53,14 +53,7 @@ class Instance(Measure):
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count pairs that match."""
-        gold, pred = pairing.gold, pairing.pred
-        found, _ = self._matches(pairing)
-        events = {
-            "tp": (gold.doc[found], gold.label[found]),
-            "predicted": (pred.doc, pred.label),
-            "annotated": (gold.doc, gold.label),
-        }
-        return Tally.count(pairing, events)
+        return Tally.of_found(pairing, pairing.gold, pairing.pred, self._matches(pairing)[0])
 
     def judge(self, pairing: Pairing) -> Judgement:
         """An annotation with no match is taken for one of another kind in the same place."""
@@ -206,12 +199,7 @@ class SandboxToken(Measure):
         else:
             gold, pred = words = pairing.once(("sandbox words", self.tokenizer), lambda it: _words(it, self.tokenizer))
             found = _found(pairing, *words, self.key)
-        events: dict[str, tuple[Any, ...]] = {
-            "tp": (gold.doc[found], gold.label[found]),
-            "predicted": (pred.doc, pred.label),
-            "annotated": (gold.doc, gold.label),
-        }
-        return Tally.count(pairing, events)
+        return Tally.of_found(pairing, gold, pred, found)
 
     def judge(self, pairing: Pairing) -> Judgement:
         """An annotation is right if all its characters are."""

@@ -12,7 +12,7 @@ from spanscore.align.spans import one_label
 from spanscore.align.tokenizers import NAMES
 from spanscore.align.tokens import TokenTable, project, token_owners, token_table
 from spanscore.measures.char import judge_by_coverage
-from spanscore.measures.measure import Judgement, Measure, parameter
+from spanscore.measures.measure import Judgement, Measure, Untyped, parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
@@ -70,18 +70,13 @@ class Token(Measure):
         return pairing
 
 
-class TokenPii(Token):
+class TokenPii(Untyped, Token):
     """Tokens that are predicted to be anything, of those that are anything.
 
     As `token`, with every label called PII.
     """
 
     name: ClassVar[str] = "token.pii"
-
-    @property
-    def by_type(self) -> bool:
-        """There are no types."""
-        return False
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing.once("pii", lambda it: one_label(it, "PII"))

@@ -9,14 +9,13 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import printable
-from spanscore.report.tables import _between, _escape, safe_cell, shown
+from spanscore.report.tables import between, escape, safe_cell, shown
+from spanscore.result import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spanscore.engine.compare import Change, Comparison
-
-NUMBERS = ("precision", "recall", "f")
 
 
 def cells(comparison: Comparison) -> tuple[list[str], list[list[tuple[str, bool]]]]:
@@ -35,7 +34,7 @@ def cells(comparison: Comparison) -> tuple[list[str], list[list[tuple[str, bool]
         for number in NUMBERS:
             best = one.system in comparison.best(measure, number)
             row.append((shown(getattr(one, number)), best))
-            row.append((_between(getattr(interval, number, None)), False))
+            row.append((between(getattr(interval, number, None)), False))
             row.append((comparison.better_than(measure, number, one.system), False))
         rows.append(row)
     rows.sort(key=lambda row: [repr(one.measure) for one in comparison.result.scores].index(row[0][0]))
@@ -73,8 +72,8 @@ def markdown(comparison: Comparison) -> str:
     """A Markdown table; the best of a measure is bold."""
     head, rows = cells(comparison)
     aligned = [":---" if i < 3 else "---:" for i in range(len(head))]
-    lines = [head, aligned, *([f"**{_escape(t)}**" if best else _escape(t) for t, best in row] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + f"\n{_escape(legend(comparison))}\n"
+    lines = [head, aligned, *([f"**{escape(t)}**" if best else escape(t) for t, best in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + f"\n{escape(legend(comparison))}\n"
 
 
 def latex(comparison: Comparison) -> str:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from spanscore.errors import InputError, UsageError, printable, unknown
-from spanscore.report.tables import _escape
+from spanscore.report.files import SCHEMA
+from spanscore.report.tables import escape
+from spanscore.result import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-NUMBERS = ("precision", "recall", "f")
-SCHEMA = "spanscore.results/1"
 
 Row = dict[str, Any]
 
@@ -171,7 +171,7 @@ def markdown(found: Sequence[Check]) -> str:
     """A summary for a pull request."""
     failed = sum(not one.passed for one in found)
     head = f"### spanscore gate: {'passed' if not failed else f'{failed} of {len(found)} checks failed'}\n\n"
-    rows = [f"| {'✅' if one.passed else '❌'} | {_escape(one.name)} | {_escape(one.told)} |\n" for one in found]
+    rows = [f"| {'✅' if one.passed else '❌'} | {escape(one.name)} | {escape(one.told)} |\n" for one in found]
     return head + "| | check | |\n| :--- | :--- | :--- |\n" + "".join(rows)
 
 

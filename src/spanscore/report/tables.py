@@ -99,7 +99,7 @@ def rich_table(result: Result, width: int) -> RenderableType:
         for name in ("precision", "recall", "f"):
             numbers.append(shown(getattr(line.score, name)))
             if sure:
-                numbers.append(_between(getattr(line.interval, name, None)))
+                numbers.append(between(getattr(line.interval, name, None)))
         numbers += [_count(line.score.counts.get(name)) for name in counts]
         style = "bold" if line.type is None and line.by is None else ""
         kind = _kind(line) if line.type is None else printable(line.type)
@@ -121,7 +121,7 @@ def markdown(result: Result) -> str:
     """A Markdown table; what could be read as markup is escaped."""
     head, body, texts = _cells(result)
     aligned = [":---" if i < texts else "---:" for i in range(len(head))]
-    lines = [head, aligned, *([_escape(cell) for cell in row] for row in body)]
+    lines = [head, aligned, *([escape(cell) for cell in row] for row in body)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -169,10 +169,10 @@ def few_misses(result: Result) -> Iterator[str]:
                 yield f"{line.system}, {line.measure}, {kind}: {told}"
 
 
-def _between(interval: tuple[float, float] | None) -> str:
+def between(interval: tuple[float, float] | None) -> str:
     """An interval as text.
 
-    >>> _between((0.5, 0.75)), _between(None)
+    >>> between((0.5, 0.75)), between(None)
     ('0.500–0.750', '–')
     """
     return "–" if interval is None or math.isnan(interval[0]) else f"{interval[0]:.3f}–{interval[1]:.3f}"
@@ -222,6 +222,7 @@ def _beta(lines: list[Row]) -> str:
     return f"{lines[0].score.beta:g}" if lines else "1"
 
 
-def _escape(cell: str) -> str:
+def escape(cell: str) -> str:
+    """Text that Markdown shows as it is."""
     shown_ = printable(cell, limit=200).replace("\\", "\\\\")
     return "".join(f"\\{c}" if c in "|*_`<>[]" else c for c in shown_)
