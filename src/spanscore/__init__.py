@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spanscore.detectors import detect
     from spanscore.engine.compare import compare
     from spanscore.engine.local import score, score_all
+    from spanscore.engine.sweep import sweep
     from spanscore.measures import Measure, measure
     from spanscore.readers import read, read_chunks
     from spanscore.result import Result
@@ -40,6 +41,7 @@ __all__ = [
     "read_chunks",
     "score",
     "score_all",
+    "sweep",
 ]
 
 _LAZY = {
@@ -54,6 +56,7 @@ _LAZY = {
     "read_chunks": "spanscore.readers",
     "score": "spanscore.engine.local",
     "score_all": "spanscore.engine.local",
+    "sweep": "spanscore.engine.sweep",
 }
 
 

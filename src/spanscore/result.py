@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures import measure as as_measure
@@ -93,8 +92,9 @@ class Scores:
         """
         if self.measure.whole or not self.tally.documents:
             return None
-        counts, size = self._units(label, bootstrap.cluster)
-        kinds = Kinds.of(counts, size - len(counts))
+        units = self.units(bootstrap.cluster)
+        counts = units.of_label(label).present()
+        kinds = Kinds.of(counts, len(units.documents) - len(counts))
         sums = kinds.resamples(bootstrap.resamples, stream(bootstrap.seed, label or ""))
         p, r, f = (percentile_interval(values, bootstrap.level) for values in self.numbers(sums))
         score = self.overall if label is None else self.by_type[label]
@@ -110,45 +110,38 @@ class Scores:
         precision, recall, f = prf(self.measure, named, self.beta)
         return precision, recall, np.where((precision == 0) & (recall == 0), 0.0, f)
 
-    def _units(self, label: str | None, cluster: str | None) -> tuple[Counts, int]:
-        """Rows of counts of documents (or of clusters of them) that have any, and how many there are in all."""
-        tally = self.tally
-        rows = slice(None) if label is None else np.flatnonzero(tally.label == tally.labels.index(label))
-        docs: NDArray[Any] = tally.doc[rows]
-        counts, size = tally.counts[rows], len(tally.documents)
-        if cluster is not None:
-            group, names = self._slices(cluster)
-            docs, size = group[docs], len(names)
-        units, place = np.unique(docs, return_inverse=True)
-        sums = np.zeros((len(units), counts.shape[1]), counts.dtype)
-        np.add.at(sums, place, counts)
-        return sums, size
+    def units(self, cluster: str | None) -> Tally:
+        """The counts of what is drawn for statistics: of documents, or of clusters of them by a field of metadata."""
+        if cluster is None:
+            return self.tally
+        group, names = self.slices(cluster)
+        return replace(self.tally, documents=tuple(names), doc=group[self.tally.doc].astype(np.int32))
 
     def by(self, what: str) -> dict[str, Score]:
         """The score of each `type`, each `document`, or each value of `meta.KEY`, a field of documents' metadata.
 
         A measure that has no types of its own scores the spans of each type alone.
         """
-        names, counts = self._split(what)
+        names, counts = self.split(what)
         return dict(zip(names, self._scores(counts), strict=True))
 
     def micro(self, over: str = "type") -> Score:
         """The score of the sum of all counts over types, documents or values of metadata."""
-        return self._scores(self._split(over)[1].sum(axis=0)[None])[0]
+        return self._scores(self.split(over)[1].sum(axis=0)[None])[0]
 
     def macro(self, over: str = "type") -> Score:
         """The mean of each number and count over types, documents or values of metadata where there is anything.
 
         Numbers that are undefined are left out; neleval's measures count them as 0, as neleval does.
         """
-        counts = self._split(over)[1]
+        counts = self.split(over)[1]
         rows = self._scores(counts[counts.any(axis=1)])
         p, r, f = (_mean([getattr(row, name) for row in rows], self.measure.undefined) for name in NUMBERS)
         names = rows[0].counts if rows else ()
         means = {name: _mean([row.counts[name] for row in rows], 0.0) for name in names}
         return Score(p, r, f, self.beta, means)
 
-    def _split(self, what: str) -> tuple[Sequence[str], Counts]:
+    def split(self, what: str) -> tuple[Sequence[str], Counts]:
         """The names of the parts that scores are split into, and a row of counts for each."""
         measure, tally = self.measure, self.tally
         if what == "type":
@@ -162,7 +155,7 @@ class Scores:
                 parts = self._kept.blocks(1) if len(self._kept) else ()
                 return self._kept.gold.ids, self._alone(parts)
             return tally.documents, tally.by_document()
-        group, names = self._slices(what)
+        group, names = self.slices(what)
         if measure.whole:
             return names, self._alone(self._kept.take(np.flatnonzero(group == number)) for number in range(len(names)))
         if not tally.documents:
@@ -172,7 +165,7 @@ class Scores:
         np.add.at(sums, group, counts)
         return names, sums
 
-    def _slices(self, what: str) -> tuple[Longs, list[str]]:
+    def slices(self, what: str) -> tuple[Longs, list[str]]:
         """The number of each document's slice by a field of metadata, and the slices' names."""
         refuse_unknown_split(what, *((self.pairing.gold, self.pairing.pred) if self.pairing else ()))
         key = what.removeprefix("meta.")

@@ -199,6 +199,15 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
     return front * total / a
 
 
+def spread_of_difference(
+    first: Counts, second: Counts, statistic: Callable[[Counts], Floats], resamples: int, seed: Any
+) -> Floats:
+    """The first's number less the second's in resamples of the documents that both have rows of counts for."""
+    drawn = Kinds.of(np.concatenate([first, second], axis=1)).resamples(resamples, seed)
+    width = first.shape[1]
+    return statistic(drawn[:, :width]) - statistic(drawn[:, width:])
+
+
 def permutation_p(
     first: Counts, second: Counts, statistic: Callable[[Counts], Floats], *, number: int, seed: Sequence[int]
 ) -> float:

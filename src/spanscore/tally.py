@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,27 @@ class Tally:
         counts = self.by_label()
         rows = np.arange(len(self.labels), dtype=np.int32)
         return Tally(self.fields, self.labels, (), np.zeros(len(rows), np.int32), rows, counts)
+
+    def of_label(self, label: str | None) -> Tally:
+        """The counts of one label; None: all of them."""
+        if label is None:
+            return self
+        rows = np.flatnonzero(self.label == (self.labels.index(label) if label in self.labels else -1))
+        return replace(self, doc=self.doc[rows], label=self.label[rows], counts=self.counts[rows])
+
+    def present(self) -> Counts:
+        """A row of counts for each document that has any."""
+        documents, place = np.unique(self.doc, return_inverse=True)
+        return _sum(place.astype(np.int32), self.counts, len(documents))
+
+    def of_documents(self, names: Sequence[str]) -> Counts:
+        """A row of counts for each of these documents."""
+        place = {name: row for row, name in enumerate(names)}
+        rows = np.array([place.get(name, -1) for name in self.documents], np.int64)
+        counts = self.by_document()
+        table = np.zeros((len(names), counts.shape[1]), counts.dtype)
+        table[rows[rows >= 0]] = counts[rows >= 0]
+        return table
 
     def total(self) -> Counts:
         """The counts of everything."""

@@ -176,14 +176,78 @@ def test_a_drop_is_a_regression_only_past_its_interval(scored: Path) -> None:
     drop = ("--max-drop", "exact:recall=0.01", "--baseline", "good")
     said, _ = run("gate", "weak", *drop, cwd=scored, code=1)
     assert "recall fell by 0." in said
+    assert "document by document" in said
     old = json.loads((scored / "good" / "results.json").read_text())
+    weak = json.loads((scored / "weak" / "results.json").read_text())
+    now = {(row["measure"], row["type"]): row["recall"] for row in weak["results"]}
     for row in old["results"]:
-        if row["measure"] == "exact":
-            row["recall"] -= 0.29
-            row["interval"]["recall"] = [row["recall"] - 0.05, row["recall"] + 0.05]
+        row["recall"] = now[row["measure"], row["type"]] + 0.03
+        row["interval"]["recall"] = [row["recall"] - 0.05, row["recall"] + 0.05]
     (scored / "near.json").write_text(json.dumps(old))
+    (scored / "good" / "tallies.npz").unlink()
     said, _ = run("gate", "weak", "--max-drop", "exact:recall=0", "--baseline", "near.json", cwd=scored)
-    assert "inside the interval of the difference" in said or "fell by -" in said
+    assert "recall fell by 0.0300" in said
+    assert "which may be chance" in said
+
+
+def test_a_small_drop_in_the_same_documents_is_seen(systems: Path) -> None:
+    """Two of many: each result's own interval is far wider than what the two have apart."""
+    lines = (systems / "weak.jsonl").read_text().splitlines()
+    fewer = [json.loads(line) for line in lines]
+    for one in fewer[:30]:
+        one["spans"] = one["spans"][1:]
+    write(systems / "fewer.jsonl", fewer)
+    for name in ("weak", "fewer"):
+        call = ("score", "gold.jsonl", f"sys={name}.jsonl", "-m", "exact", "--ci", "0.95", "-o", name, "-q")
+        run(*call, cwd=systems)
+    gate = ("gate", "fewer", "--max-drop", "recall=0.01", "--baseline", "weak/results.json")
+    said, _ = run(*gate, cwd=systems, code=1)
+    assert "document by document" in said
+    (systems / "weak" / "tallies.npz").write_bytes(b"not a zip file")
+    said, _ = run(*gate, cwd=systems)
+    assert "which may be chance" in said
+
+
+def test_the_diff_by_type_and_slice(systems: Path) -> None:
+    gold = [json.loads(line) for line in (systems / "gold.jsonl").read_text().splitlines()]
+    for number, one in enumerate(gold):
+        one["meta"] = {"ward": "=north" if number % 3 else "south"}
+    write(systems / "gold.jsonl", gold)
+    call = ("compare", "gold.jsonl", "weak=weak.jsonl", "good=good.jsonl", "-m", "exact", "-o", "out")
+    said, _ = run(*call, "--by", "type", "--by", "meta.ward", cwd=systems)
+    listed = [json.loads(line) for line in (systems / "out" / "diff.jsonl").read_text().splitlines()]
+    counts = json.loads((systems / "out" / "comparison.json").read_text())["diff"]
+    for row in counts:
+        part = [
+            one
+            for one in listed
+            if row["by"] is None
+            or row["slice"] == (one["label"] if row["by"] == "type" else one["slices"]["meta.ward"])
+        ]
+        for status in ("broken", "fixed", "both right", "both wrong"):
+            assert row[status] == sum(one["status"] == status for one in part)
+        if row["by"]:
+            assert f"{row['by']} {row['slice']}: {row['fixed']} fixed, {row['broken']} broken" in said
+    assert {(row["by"], row["slice"]) for row in counts} == {
+        (None, None),
+        ("type", "A"),
+        ("type", "B"),
+        ("meta.ward", "=north"),
+        ("meta.ward", "south"),
+    }
+    with (systems / "out" / "diff.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["meta.ward"] for row in rows} == {"'=north", "south"}
+
+
+def test_clusters_are_swapped_whole(systems: Path) -> None:
+    gold = [json.loads(line) for line in (systems / "gold.jsonl").read_text().splitlines()]
+    for number, one in enumerate(gold):
+        one["meta"] = {"patient": number // 40}
+    write(systems / "gold.jsonl", gold)
+    run(*CALL, "--cluster", "meta.patient", "-o", "out", cwd=systems)
+    said = json.loads((systems / "out" / "comparison.json").read_text())
+    assert min(one["p"] for one in said["differences"]) > 0.1  # three patients: no swap is rarer than 1 of 4
 
 
 @pytest.mark.parametrize(

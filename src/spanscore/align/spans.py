@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -133,6 +133,41 @@ def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps
         return np.where(known[doc], letters.blank(doc, start, end), empty & has_tokens)
 
     return Gaps(nothing_between, None)
+
+
+def stretches(pairing: Pairing) -> Pairing:
+    """The documents cut up wherever some text that counts lies between all spans before and all spans after.
+
+    Nothing on one side of a cut overlaps, touches or merges with anything on the other. A document whose text is not
+    known, but whose tokens are, stays whole, and then all do.
+    """
+    gold, pred, texts = pairing.gold, pairing.pred, pairing.text
+    if pairing.attributed is not None or ((gold.tokens or pred.tokens) and None in texts):
+        return pairing
+    doc, start, end = (np.concatenate([getattr(gold, name), getattr(pred, name)]) for name in ("doc", "start", "end"))
+    order = np.lexsort((start, doc))
+    doc, start, end = doc[order], start[order], end[order]
+    stride = np.int64(int(end.max(initial=0)) + 1)
+    reached = (np.maximum.accumulate(doc * stride + end) - doc * stride)[:-1].astype(np.int32)
+    cut = (doc[1:] != doc[:-1]) | (start[1:] > reached)
+    gaps = np.flatnonzero(cut & (doc[1:] == doc[:-1]))
+    cut[gaps] = ~pairing.letters.blank(doc[gaps], reached[gaps], start[gaps + 1]) if pairing.letters else True
+    number = np.concatenate([[0], np.cumsum(cut)])[: len(doc)]
+    first = np.flatnonzero(np.concatenate([[True], cut]))[: len(doc)]
+    low, high = start[first], np.maximum.reduceat(end, first) if len(first) else end[first]
+    place = np.empty(len(order), np.int32)
+    place[order] = number
+    within = [texts[number] for number in doc[first].tolist()]
+    cut_texts = tuple(
+        None if text is None else text[a:b] for text, a, b in zip(within, low.tolist(), high.tolist(), strict=True)
+    )
+    ids = tuple(map(str, range(len(first))))
+
+    def cut_up(side: Corpus, at: Ints) -> Corpus:
+        columns: dict[str, Any] = {"doc": at, "start": side.start - low[at], "end": side.end - low[at]}
+        return replace(side, ids=ids, text=cut_texts, tokens=None, meta={}, **columns)
+
+    return Pairing(cut_up(gold, place[: len(gold.doc)]), cut_up(pred, place[len(gold.doc) :]))
 
 
 def _pieces(

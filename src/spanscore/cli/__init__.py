@@ -22,6 +22,7 @@ COMMANDS = {
     "measures": "List the measures, or explain one.",
     "run": "Run a detector over a labelled dataset: detect, align, score, write.",
     "score": "Score systems' spans against gold spans.",
+    "sweep": "Score at every threshold of predictions' scores.",
     "weights": "Make weights of related types from a hierarchy.",
 }
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--by", multiple=True, metavar="WHAT", help="Split the scores by document, type or meta.KEY.")
 @click.option("--ci", "level", type=float, default=0.95, show_default=True, help="The level of intervals.")
 @click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")
+@click.option("--cluster", metavar="meta.KEY", help="Take documents together that share this field.")
 @click.option("--permutations", type=int, default=10_000, show_default=True, help="Permutations for p-values.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The p-value that is significant.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of resamples and permutations.")
@@ -53,6 +54,7 @@ def command(
     by: tuple[str, ...],
     level: float,
     resamples: int,
+    cluster: str | None,
     permutations: int,
     alpha: float,
     seed: int,
@@ -83,7 +85,7 @@ def command(
         whole(chunks(gold, gold_format, tags)),
         {name: whole(chunks(path, pred_format, tags)) for name, path in files},
         chosen,
-        bootstrap=Bootstrap(level, resamples, seed),
+        bootstrap=Bootstrap(level, resamples, seed, cluster),
         permutations=permutations,
         alpha=alpha,
         beta=beta,
@@ -97,7 +99,7 @@ def command(
     first, second = files[0][0], files[-1][0]
     changes = {repr(one): found.changes(repr(one), first, second) for one in chosen}
     if output is not None:
-        _write(found, [change for listed in changes.values() for change in listed], output, text=not no_text)
+        _write(found, changes, output, text=not no_text)
     if format_ == "markdown":
         click.echo(report.markdown(found), nl=False)
     elif format_ == "latex":
@@ -106,6 +108,8 @@ def command(
         click.echo(report.plain(found))
         for name, listed in changes.items():
             click.echo(f"\n{name}, gold spans from {printable(first)} to {printable(second)}: {_told(listed)}")
+            for line in report.diff_lines(found, listed):
+                click.echo(line)
         if by:
             from spanscore.report import tables
 
@@ -122,7 +126,7 @@ def _told(changes: list[Change]) -> str:
     )
 
 
-def _write(found: Comparison, changes: list[Change], output: str, *, text: bool) -> None:
+def _write(found: Comparison, changes: dict[str, list[Change]], output: str, *, text: bool) -> None:
     from pathlib import Path
 
     import msgspec
@@ -133,6 +137,6 @@ def _write(found: Comparison, changes: list[Change], output: str, *, text: bool)
     save(found.result, output, text=text)
     folder = Path(output)
     with whole(folder / "diff.jsonl") as lines, whole(folder / "diff.csv") as table:
-        report.write_diff(lines, table, changes, text=text)
+        report.write_diff(lines, table, [change for listed in changes.values() for change in listed], text=text)
     with whole(folder / "comparison.json") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(report.record(found)), indent=2) + b"\n")
+        file.write(msgspec.json.format(msgspec.json.encode(report.record(found, changes)), indent=2) + b"\n")

@@ -54,6 +54,7 @@ def command(
         [gate.Condition.parse(text, rows, drop=True) for text in drops],
         gate.read_results(baseline) if baseline is not None else [],
         lower_bound=on == "lower-bound",
+        paired=None if baseline is None else gate.Paired.of(results, baseline),
     )
     for path, text in ((junit, gate.junit(found)), (markdown, gate.markdown(found))):
         if path is not None:

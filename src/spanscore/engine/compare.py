@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from itertools import combinations
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,15 @@ import numpy as np
 from spanscore.engine.local import DEFAULT_MEASURES, score_all
 from spanscore.errors import UsageError
 from spanscore.result import NUMBERS
-from spanscore.stats import Bootstrap, Kinds, holm, kendall, percentile_interval, permutation_p, stream
+from spanscore.stats import (
+    Bootstrap,
+    holm,
+    kendall,
+    percentile_interval,
+    permutation_p,
+    spread_of_difference,
+    stream,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,6 +61,8 @@ class Change:
     end: int
     label: str
     text: str | None
+    slices: dict[str, str] = field(hash=False, default_factory=dict)
+    """The document's value of each field of metadata that scores are split by."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +120,23 @@ class Comparison:
 
     def changes(self, measure: str, first: str, second: str) -> list[Change]:
         """What became of each gold span from the first system to the second, regressions first."""
+        by = [what for what in self.result.by if what.startswith("meta.")]
         return sorted(
-            _changes(self.result[measure, first], self.result[measure, second]),
+            _changes(self.result[measure, first], self.result[measure, second], by),
             key=lambda one: (STATUS.index(one.status), one.document, one.start, one.end, one.label),
         )
+
+    def diff(self, changes: Sequence[Change], by: str | None = None) -> dict[str | None, dict[str, int]]:
+        """How many gold spans were broken, fixed and neither: of all, of each type or document, or of each value of
+        `meta.KEY`.
+        """
+        found: dict[str | None, Counter[str]] = {}
+        for one in changes:
+            named = {"type": one.label, "document": one.document, **one.slices}
+            part = None if by is None else named[by]
+            found.setdefault(part, Counter())[one.status] += 1
+        order = sorted(found, key=lambda part: (-found[part]["broken"], -found[part]["fixed"], part or ""))
+        return {part: {status: found[part][status] for status in STATUS} for part in order}
 
 
 def compare(
@@ -150,16 +174,14 @@ def _differences(result: Result, name: str, how: Bootstrap, permutations: int) -
     scores = [one for one in result.scores if repr(one.measure) == name]
     if scores[0].measure.whole:
         return
-    tables = _tables(scores)
+    tables = _tables(scores, how.cluster)
     for number in NUMBERS:
         statistic = statistic_of(scores[0], number)
         found = []
         for a, b in combinations(range(len(scores)), 2):
             seed = stream(how.seed, f"{name}|{number}|{scores[a].system}|{scores[b].system}")
             p = permutation_p(tables[a], tables[b], statistic, number=permutations, seed=seed)
-            drawn = Kinds.of(np.concatenate([tables[a], tables[b]], axis=1)).resamples(how.resamples, seed)
-            width = tables[a].shape[1]
-            spread = statistic(drawn[:, :width]) - statistic(drawn[:, width:])
+            spread = spread_of_difference(tables[a], tables[b], statistic, how.resamples, seed)
             gap = getattr(scores[a], number) - getattr(scores[b], number)
             found.append((scores[a].system, scores[b].system, gap, percentile_interval(spread, how.level), p))
         corrected = holm([one[-1] for one in found])
@@ -167,17 +189,11 @@ def _differences(result: Result, name: str, how: Bootstrap, permutations: int) -
             yield Difference(name, number, first, second, gap, interval, p, after)
 
 
-def _tables(scores: Sequence[Scores]) -> list[Counts]:
-    """Each system's counts by document, for the same documents in the same order."""
-    ids = sorted({name for one in scores for name in one.tally.documents})
-    place = {name: number for number, name in enumerate(ids)}
-    tables = []
-    for one in scores:
-        counts = one.tally.by_document()
-        table = np.zeros((len(ids), counts.shape[1]), counts.dtype)
-        table[[place[name] for name in one.tally.documents]] = counts
-        tables.append(table)
-    return tables
+def _tables(scores: Sequence[Scores], cluster: str | None) -> list[Counts]:
+    """Each system's counts by document or cluster of documents, for the same ones in the same order."""
+    units = [one.units(cluster) for one in scores]
+    names = sorted({name for one in units for name in one.documents})
+    return [one.of_documents(names) for one in units]
 
 
 def statistic_of(scores: Scores, number: str) -> Callable[[Counts], Floats]:
@@ -186,7 +202,7 @@ def statistic_of(scores: Scores, number: str) -> Callable[[Counts], Floats]:
     return lambda counts: scores.numbers(counts)[place]
 
 
-def _changes(first: Scores, second: Scores) -> Iterator[Change]:
+def _changes(first: Scores, second: Scores, by: Sequence[str]) -> Iterator[Change]:
     assert first.pairing is not None
     assert second.pairing is not None
     judgements = [one.measure.judge(one.pairing) for one in (first, second) if one.pairing is not None]
@@ -197,11 +213,13 @@ def _changes(first: Scores, second: Scores) -> Iterator[Change]:
         )
     found: list[Bools] = [one.cell == one.pairing.gold.label for one in judgements]
     names = {(True, False): "broken", (False, True): "fixed", (False, False): "both wrong", (True, True): "both right"}
+    slices = {what: (names, group.tolist()) for what in by for group, names in [first.slices(what)]}
     columns = gold.doc.tolist(), gold.start.tolist(), gold.end.tolist(), gold.label.tolist()
     for doc, start, end, label, a, b in zip(*columns, found[0].tolist(), found[1].tolist(), strict=True):
         whole = text[doc]
         said = None if whole is None else whole[start:end]
-        yield Change(names[a, b], repr(first.measure), gold.ids[doc], start, end, gold.labels[label], said)
+        parts = {what: named[group[doc]] for what, (named, group) in slices.items()}
+        yield Change(names[a, b], repr(first.measure), gold.ids[doc], start, end, gold.labels[label], said, parts)
 
 
 def _names(result: Result) -> list[str]:

@@ -77,7 +77,7 @@ def score_all(
     document's own counts: less memory, but no scores by document.
     """
     keep_freed_memory()
-    chosen = _measures(measures, beta)
+    chosen = choose(measures, beta)
     for corpus in (gold, *systems.values()):
         if not isinstance(corpus, Corpus):
             raise UsageError(f"expected a Corpus, not {type(corpus).__name__}; read files with spanscore.read.")
@@ -122,7 +122,7 @@ def score_chunks(
     For intervals (`ci`), documents' counts are kept too.
     A measure that must see all documents at once, such as those of clusterings, makes all wait for the last one.
     """
-    chosen = _measures(measures, beta)
+    chosen = choose(measures, beta)
     mapping = label_map or LabelMap()
     if any(one.whole for one in chosen) or (ci is not None and ci.cluster is not None):
         settings: dict[str, Any] = {"beta": beta, "label_map": mapping, "extra_documents": extra_documents}
@@ -184,7 +184,8 @@ def _in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[C
         yield Corpus.concat(rest[0]), Corpus.concat(rest[1])
 
 
-def _measures(measures: str | Measure | Sequence[str | Measure], beta: float) -> list[Measure]:
+def choose(measures: str | Measure | Sequence[str | Measure], beta: float) -> list[Measure]:
+    """The measures that were named, and beta looked at."""
     chosen = expand(measures)
     if not chosen:
         raise UsageError("name at least one measure.")

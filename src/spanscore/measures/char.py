@@ -59,6 +59,11 @@ class Char(Measure):
     counts_spans: ClassVar[bool] = False
     symmetric: ClassVar[bool] = True
 
+    @property
+    def local(self) -> bool:
+        """A character counts by itself."""
+        return True
+
     def tally(self, pairing: Pairing) -> Tally:
         """Count characters."""
         pairing = self._view(pairing)

@@ -34,6 +34,11 @@ class Exact(Measure):
     symmetric: ClassVar[bool] = True
     typed: bool = parameter(True, "whether the type must be the same too; false: boundaries only")
 
+    @property
+    def local(self) -> bool:
+        """Spans are compared with spans in the same place."""
+        return True
+
     def tally(self, pairing: Pairing) -> Tally:
         """Count spans that are in both sets."""
         pairing = self._view(pairing)

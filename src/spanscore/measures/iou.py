@@ -39,6 +39,11 @@ class GroupedIoU(Measure):
     view: str = field(default="chars", init=False)
     count: str = field(default="groups", init=False)
 
+    @property
+    def local(self) -> bool:
+        """Only neighbours group and merge; but tokens may be anywhere."""
+        return self.view == "chars" and self.unit == "char" and self.skip == "none"
+
     def tally(self, pairing: Pairing) -> Tally:
         """Count gold spans, groups and predictions."""
         seen, measured = self._seen(pairing)

@@ -114,6 +114,11 @@ class Measure(ABC):
         return False
 
     @property
+    def local(self) -> bool:
+        """Whether spans count by themselves, whatever lies in other places of their document."""
+        return False
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The attributes of spans without which there is nothing to compare: one that no span has is a mistake."""
         return ()

@@ -45,6 +45,11 @@ class SixWayStrict(Measure):
     """What a strict, an exact and a partial one count."""
     threshold: float = parameter(0.5, "the least ratio that is exact or partial", low=0.0, high=1.0)
 
+    @property
+    def local(self) -> bool:
+        """A prediction takes a gold span that it overlaps."""
+        return True
+
     def tally(self, pairing: Pairing) -> Tally:
         """Count predictions by their label, under the type of the gold span that they took."""
         return pairing.once(("sixway", self.threshold), self._count)

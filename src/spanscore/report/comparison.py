@@ -9,11 +9,11 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import printable
-from spanscore.report.tables import between, escape, safe_cell, shown
+from spanscore.report.tables import aligned, between, escape, safe_cell, shown
 from spanscore.result import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spanscore.engine.compare import Change, Comparison
 
@@ -45,19 +45,9 @@ def plain(comparison: Comparison) -> str:
     """Columns of text; * marks the best of a measure."""
     head, rows = cells(comparison)
     lines = [head, *([printable(text) + ("*" if best else "") for text, best in row] for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    shown_ = []
-    before = None
-    for number, line in enumerate(lines):
-        first = "" if number and line[0] == before else line[0]
-        before = line[0]
-        left = [
-            first.ljust(widths[0]),
-            *(cell.ljust(width) for cell, width in zip(line[1:3], widths[1:3], strict=True)),
-        ]
-        right = [cell.rjust(width) for cell, width in zip(line[3:], widths[3:], strict=True)]
-        shown_.append("  ".join([*left, *right]).rstrip())
-    return "\n".join([*shown_, "", legend(comparison)])
+    repeated = [bool(number) and line[0] == lines[number - 1][0] for number, line in enumerate(lines)]
+    shown_ = [["", *line[1:]] if again else line for line, again in zip(lines, repeated, strict=True)]
+    return "\n".join([*aligned(shown_, 3), "", legend(comparison)])
 
 
 def legend(comparison: Comparison) -> str:
@@ -90,8 +80,16 @@ def latex(comparison: Comparison) -> str:
     return "\n".join([*lines, r"\end{tabular}", f"% {legend(comparison)}"]) + "\n"
 
 
-def record(comparison: Comparison) -> dict[str, Any]:
-    """The differences for comparison.json."""
+def diff_lines(comparison: Comparison, changes: Sequence[Change]) -> Iterator[str]:
+    """A line for each slice with anything fixed or broken, those with the most broken first."""
+    for by in comparison.result.by:
+        for part, counts in comparison.diff(changes, by).items():
+            if counts["broken"] or counts["fixed"]:
+                yield f"  {by} {printable(part or '')}: {counts['fixed']} fixed, {counts['broken']} broken"
+
+
+def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> dict[str, Any]:
+    """The differences for comparison.json, and the changes of gold spans by measure and slice."""
     names = dict.fromkeys(repr(one.measure) for one in comparison.result.scores)
     return {
         "systems": [{"system": name, "letter": letter} for name, letter in comparison.letters().items()],
@@ -111,6 +109,12 @@ def record(comparison: Comparison) -> dict[str, Any]:
             }
             for one in comparison.differences
         ],
+        "diff": [
+            {"measure": name, "by": by, "slice": part, **counts}
+            for name, listed in changes.items()
+            for by in dict.fromkeys((None, "type", *comparison.result.by))
+            for part, counts in comparison.diff(listed, by).items()
+        ],
         "ranks": {name: comparison.ranks(name) for name in names},
         "agreement": [
             {"first": a, "second": b, "kendall": None if tau != tau else tau}
@@ -123,13 +127,15 @@ def write_diff(lines: IO[bytes], table: IO[bytes], changes: Sequence[Change], *,
     """The changes as JSON Lines and as CSV."""
     encoder = msgspec.json.Encoder()
     names = ("status", "measure", "document", "start", "end", "label", *(("text",) if text else ()))
+    slices = tuple(changes[0].slices) if changes else ()
     wrapper = io.TextIOWrapper(table, "utf-8", "backslashreplace", newline="")
     writer = csv.writer(wrapper, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(names)
+    writer.writerow([*names, *map(safe_cell, slices)])
     for one in changes:
         values = {name: getattr(one, name) for name in names}
-        lines.write(encoder.encode(values) + b"\n")
-        writer.writerow([safe_cell(value) if isinstance(value, str) else value for value in values.values()])
+        lines.write(encoder.encode({**values, **({"slices": one.slices} if slices else {})}) + b"\n")
+        cells = (*values.values(), *one.slices.values())
+        writer.writerow([safe_cell(value) if isinstance(value, str) else value for value in cells])
     wrapper.detach()
 
 

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import InputError
+from spanscore.report import tallies
 from spanscore.report.tables import rows
 from spanscore.version import __version__
 
@@ -94,7 +95,10 @@ def error_record(error: Error, scores: Scores, *, text: bool) -> dict[str, Any]:
 
 
 def save(result: Result, folder: str | Path, *, text: bool = True) -> None:
-    """Write results.json and errors.jsonl; without text if the documents may not leave their place."""
+    """Write results.json, errors.jsonl and, where there are intervals, documents' counts.
+
+    Without text if the documents may not leave their place.
+    """
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -105,6 +109,9 @@ def save(result: Result, folder: str | Path, *, text: bool = True) -> None:
         for one in result.scores:
             for found in one.errors():
                 file.write(encoder.encode(error_record(found, one, text=text)) + b"\n")
+    if result.bootstrap is not None:
+        with whole(path / tallies.NAME) as file:
+            tallies.write(file, result)
     with whole(path / "results.json") as file:
         file.write(to_json(result))
 

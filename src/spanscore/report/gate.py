@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from spanscore.errors import InputError, UsageError, printable, unknown
+from spanscore.report import tallies
 from spanscore.report.files import SCHEMA
 from spanscore.report.tables import escape
 from spanscore.result import NUMBERS
+from spanscore.stats import percentile_interval, spread_of_difference, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from spanscore.result import Scores
+    from spanscore.stats import Bootstrap
 
 
 Row = dict[str, Any]
@@ -96,6 +101,7 @@ def checks(
     before: Sequence[Row],
     *,
     lower_bound: bool,
+    paired: Paired | None = None,
 ) -> list[Check]:
     """Every condition held against every row that it is about; one that is about none is an error."""
     found: list[Check] = []
@@ -104,7 +110,8 @@ def checks(
         if not about:
             raise UsageError(f"no result has what is asked: {condition.measure or 'any measure'}, {condition.type}.")
         found += [
-            _fall(condition, row, before) if condition.drop else _least(condition, row, lower_bound) for row in about
+            _fall(condition, row, before, paired) if condition.drop else _least(condition, row, lower_bound)
+            for row in about
         ]
     return found
 
@@ -120,7 +127,7 @@ def _least(condition: Condition, row: Row, lower_bound: bool) -> Check:
     return Check(_name(row, condition), passed, f"{what} is {_shown(number)}, at least {condition.value:g} is asked")
 
 
-def _fall(condition: Condition, row: Row, before: Sequence[Row]) -> Check:
+def _fall(condition: Condition, row: Row, before: Sequence[Row], paired: Paired | None) -> Check:
     same = [old for old in before if (old["measure"], old["type"]) == (row["measure"], row["type"]) and "by" not in old]
     old = next((one for one in same if one["system"] == row["system"]), same[0] if len(same) == 1 else None)
     name = _name(row, condition)
@@ -135,10 +142,43 @@ def _fall(condition: Condition, row: Row, before: Sequence[Row]) -> Check:
     told = f"{condition.number} fell by {drop:.4f} from {_shown(old[condition.number])}, {condition.value:g} is allowed"
     if drop <= condition.value:
         return Check(name, passed=True, told=told)
-    half = _half_width(row, old, condition.number)
-    if half is not None and drop <= half:
-        return Check(name, passed=True, told=f"{told}, but that is inside the interval of the difference (±{half:.4f})")
-    return Check(name, passed=False, told=told)
+    interval = None if paired is None else paired.interval(row, old, condition.number)
+    if interval is not None:
+        told += f" (interval of the drop {interval[0]:.4f} to {interval[1]:.4f}, document by document)"
+        chance = interval[0] <= 0
+    else:
+        half = _half_width(row, old, condition.number)
+        chance = half is not None and drop <= half
+        told += "" if half is None else f" (interval of the drop {drop - half:.4f} to {drop + half:.4f})"
+    return Check(name, passed=chance, told=f"{told}, which may be chance" if chance else told)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Documents' counts of the results and of the baseline."""
+
+    bootstrap: Bootstrap
+    new: Mapping[str, Scores]
+    old: Mapping[str, Scores]
+
+    @classmethod
+    def of(cls, results: str, baseline: str) -> Paired | None:
+        """The counts beside both, if both have them."""
+        new, old = tallies.read(results), tallies.read(baseline)
+        return None if new is None or old is None or new[0] != old[0] else cls(new[0], new[1], old[1])
+
+    def interval(self, row: Row, old: Row, number: str) -> tuple[float, float] | None:
+        """Where the drop is likely to be; None unless both have counts of the same documents."""
+        a, b = self.old.get(old.get("signature", "")), self.new.get(row.get("signature", ""))
+        if a is None or b is None or set(a.tally.documents) != set(b.tally.documents):
+            return None
+        names = sorted(a.tally.documents)
+        before, now = (one.tally.of_label(row["type"]).of_documents(names) for one in (a, b))
+        seed = stream(self.bootstrap.seed, f"gate|{number}|{row['type'] or ''}")
+        place = NUMBERS.index(number)
+        spread = spread_of_difference(before, now, lambda sums: b.numbers(sums)[place], self.bootstrap.resamples, seed)
+        low, high = percentile_interval(spread, self.bootstrap.level)
+        return None if math.isnan(low) else (low, high)
 
 
 def _half_width(row: Row, old: Row, number: str) -> float | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from spanscore.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -176,6 +176,22 @@ def between(interval: tuple[float, float] | None) -> str:
     ('0.500–0.750', '–')
     """
     return "–" if interval is None or math.isnan(interval[0]) else f"{interval[0]:.3f}–{interval[1]:.3f}"
+
+
+def aligned(lines: Sequence[Sequence[str]], texts: int) -> list[str]:
+    """Lines of cells in columns; the first so many are text, the others numbers.
+
+    >>> aligned([["type", "P"], ["URL", "0.500"]], 1)
+    ['type      P', 'URL   0.500']
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i < texts else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
 
 
 def _kind(line: Row) -> str:
