@@ -249,6 +249,10 @@ class Corpus:
                 changed.__dict__[known] = self.__dict__[known]
         return changed
 
+    def at_least(self, score: float) -> Corpus:
+        """The same documents without the spans whose score is lower; a span without a score stays."""
+        return self if self.score is None else self.with_spans(np.flatnonzero(~(self.score < score)))
+
     def with_spans(self, rows: NDArray[Any], **columns: Any) -> Corpus:
         """The same documents with only these rows of spans, some columns replaced."""
         return replace(self, **{**self._rows(rows, self.doc[rows]), **columns})

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spanscore.align import Pairing
     from spanscore.corpus import Corpus, Floats, Longs
     from spanscore.measures import Judgement, Measure
+    from spanscore.report.privacy import Text
     from spanscore.tally import Counts, Tally
 
 
@@ -188,15 +189,16 @@ class Scores:
 
     def errors(self, *, correct: bool = False) -> Iterator[Error]:
         """Every span that this measure does not count as right, with verdict and explanation."""
-        return errors(self._judgement, correct=correct)
+        return errors(self.judgement, correct=correct)
 
     @cached_property
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
         """Counts by gold type and predicted type; None is missed (as predicted) or spurious (as gold)."""
-        return self._judgement.confusion()
+        return self.judgement.confusion()
 
-    @property
-    def _judgement(self) -> Judgement:
+    @cached_property
+    def judgement(self) -> Judgement:
+        """What the measure makes of every span."""
         if self.pairing is None:
             raise UsageError("errors are not kept when scoring in chunks; score whole corpora to see them.")
         return self.measure.judge(self.pairing)
@@ -226,6 +228,8 @@ class Result:
     """How tables and files make intervals, if they do."""
     by: tuple[str, ...] = ()
     """What tables and files split the scores by: type, document, meta.KEY."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What it takes, beside the inputs, to score the same again."""
 
     def __getitem__(self, key: str | tuple[str, str]) -> Scores:
         measure, system = (key, None) if isinstance(key, str) else key
@@ -246,7 +250,7 @@ class Result:
         """The spans that a measure does not count as right (or all of them), with verdict and explanation."""
         return list(self[measure if system is None else (measure, system)].errors(correct=correct))
 
-    def save(self, folder: str | Path, *, text: bool = True) -> None:
+    def save(self, folder: str | Path, *, text: Text = "show") -> None:
         """Write results.json and errors.jsonl into a folder, each whole or not at all."""
         from spanscore.report.files import save
 

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spanscore.corpus import Bools, Corpus, Longs
+    from spanscore.corpus import Bools, Corpus, Floats, Longs
     from spanscore.measures import Judgement
 
 VERDICTS = (
@@ -53,8 +53,16 @@ class Error(NamedTuple):
     text: str | None
 
 
-def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
-    """Every span that is not right (or every span), in order of document and offset, gold before predicted."""
+class Verdicts(NamedTuple):
+    """Of every span of one side: what became of it, the row of the other side that it is told of, and their IoU."""
+
+    verdict: Longs
+    partner: Longs
+    iou: Floats
+
+
+def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
+    """The verdicts on gold spans, and on predictions."""
     pairing = judgement.pairing
     gold, pred = pairing.gold, pairing.pred
     both, iou = pairing.overlaps, pairing.iou
@@ -76,16 +84,21 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
         (judgement.taken >= 0) | ((by_pred.same > 0) & _not_retyped(judgement, pred_partner))
     )
     pred_iou = np.where(about_it, gold_iou[pred_partner] if len(gold_iou) else 0.0, by_pred.iou)
+    return Verdicts(gold_verdict, gold_partner, gold_iou), Verdicts(pred_verdict, pred_partner, pred_iou)
 
+
+def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
+    """Every span that is not right (or every span), in order of document and offset, gold before predicted."""
+    pairing = judgement.pairing
+    gold, pred = pairing.gold, pairing.pred
     found = []
-    for name, mine, other, verdict, partner, overlap in (
-        ("gold", gold, pred, gold_verdict, gold_partner, gold_iou),
-        ("predicted", pred, gold, pred_verdict, pred_partner, pred_iou),
+    for name, mine, other, (verdict, partner, overlap) in zip(
+        ("gold", "predicted"), (gold, pred), (pred, gold), verdicts(judgement), strict=True
     ):
         chosen = np.arange(len(verdict)) if correct else np.flatnonzero(verdict != CORRECT)
         columns = (mine.doc[chosen], verdict[chosen], overlap[chosen])
-        places = zip(_places(mine, chosen), _places(other, partner[chosen]), strict=True)
-        listed = zip(places, *(column.tolist() for column in columns), strict=True)
+        places_ = zip(places(mine, chosen), places(other, partner[chosen]), strict=True)
+        listed = zip(places_, *(column.tolist() for column in columns), strict=True)
         found.append([(doc, span, VERDICTS[what], iou, name, near) for (span, near), doc, what, iou in listed if span])
     texts = pairing.text
     for doc, span, what, iou, name, near in merge(*found, key=lambda one: (one[0], one[1].start, one[1].end)):
@@ -102,7 +115,7 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
         )
 
 
-def _places(side: Corpus, rows: Longs) -> Iterator[Place | None]:
+def places(side: Corpus, rows: Longs) -> Iterator[Place | None]:
     """The spans of these rows; -1 is none."""
     if not len(side.doc):
         yield from [None] * len(rows)

@@ -20,6 +20,7 @@ COMMANDS = {
     "gate": "Pass or fail results by conditions.",
     "generate": "Make up labelled text from templates.",
     "measures": "List the measures, or explain one.",
+    "report": "Write a page that shows the numbers and every error.",
     "run": "Run a detector over a labelled dataset: detect, align, score, write.",
     "score": "Score systems' spans against gold spans.",
     "sweep": "Score at every threshold of predictions' scores.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spanscore.cli.reading import chunks, systems, tag_options
+from spanscore.cli.writing import text_options
 from spanscore.errors import plural, printable
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="How to print the comparison.",
 )
-@click.option("-o", "--output", metavar="DIR", help="Write results.json, comparison.json, diff.jsonl and diff.csv.")
-@click.option("--no-text", is_flag=True, help="Leave the documents' text out of what is written.")
+@click.option("-o", "--output", metavar="DIR", help="Write results, comparison, diff and report into this folder.")
+@text_options
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
 def command(
     gold: str,
@@ -61,7 +62,7 @@ def command(
     tags: dict[str, Any],
     format_: str,
     output: str | None,
-    no_text: bool,
+    text: Any,
     quiet: bool,
 ) -> None:
     """Compare systems (NAME=PRED ...) on the same GOLD data, document by document.
@@ -99,7 +100,8 @@ def command(
     first, second = files[0][0], files[-1][0]
     changes = {repr(one): found.changes(repr(one), first, second) for one in chosen}
     if output is not None:
-        _write(found, changes, output, text=not no_text)
+        found.result.settings["reading"] = {key: value for key, value in tags.items() if value is not None}
+        _write(found, changes, output, text=text, quiet=quiet)
     if format_ == "markdown":
         click.echo(report.markdown(found), nl=False)
     elif format_ == "latex":
@@ -126,15 +128,19 @@ def _told(changes: list[Change]) -> str:
     )
 
 
-def _write(found: Comparison, changes: dict[str, list[Change]], output: str, *, text: bool) -> None:
+def _write(found: Comparison, changes: dict[str, list[Change]], output: str, *, text: Any, quiet: bool) -> None:
     from pathlib import Path
 
     import msgspec
 
+    from spanscore.engine.page import NAME, write_report
     from spanscore.report import comparison as report
     from spanscore.report.files import save, whole
 
     save(found.result, output, text=text)
+    note = write_report(found.result, Path(output) / NAME, text=text)
+    if note is not None and not quiet:
+        click.echo(f"warning: {note}", err=True)
     folder = Path(output)
     with whole(folder / "diff.jsonl") as lines, whole(folder / "diff.csv") as table:
         report.write_diff(lines, table, [change for listed in changes.values() for change in listed], text=text)

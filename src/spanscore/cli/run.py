@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spanscore.cli.reading import chunks, tag_options
+from spanscore.cli.writing import text_options
 from spanscore.errors import UsageError, plural, printable
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 @click.option("--predictions", metavar="FILE", help="replay: the file of predictions.")
 @click.option("--format", "format_", help="The dataset's format, if it is not to be told from its content.")
 @tag_options
-@click.option("--no-text", is_flag=True, help="Leave the documents' text out of the tables.")
+@text_options
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
 def command(
     dataset: str,
@@ -63,7 +64,7 @@ def command(
     label_map: str | None,
     format_: str | None,
     tags: dict[str, Any],
-    no_text: bool,
+    text: Any,
     quiet: bool,
     **given: Any,
 ) -> None:
@@ -119,7 +120,7 @@ def command(
         click.echo(f"spanscore: interrupted; go on with: --resume -o {printable(output, limit=255)}", err=True)
         sys.exit(130)
     arguments = {"dataset": corpus.source, "detector": detector, "language": language, "output": output, **given}
-    said = write_all(outcome, journal, text=not no_text, arguments=arguments)
+    said = write_all(outcome, journal, text=text, arguments=arguments)
     for note in outcome.notes:
         say(f"warning: {note}")
     _show(outcome, said)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from spanscore.cli.reading import chunks, systems, tag_options
+from spanscore.cli.writing import text_options
 from spanscore.errors import UsageError, plural
 
 if TYPE_CHECKING:
@@ -65,8 +67,10 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "json_", metavar="FILE", help="Write the results as JSON to this file; '-' prints nothing but JSON."
 )
-@click.option("-o", "--output", metavar="DIR", help="Write results.json and errors.jsonl into this folder.")
-@click.option("--no-text", is_flag=True, help="Leave the documents' text out of what is written.")
+@click.option(
+    "-o", "--output", metavar="DIR", help="Write results, errors and a report into this folder."
+)
+@text_options
 @click.option(
     "--format",
     "format_",
@@ -98,7 +102,7 @@ def command(
     tags: dict[str, Any],
     json_: str | None,
     output: str | None,
-    no_text: bool,
+    text: Any,
     format_: str,
     signature: bool,
     quiet: bool,
@@ -136,7 +140,9 @@ def command(
         result = score_chunks(gold_chunks, chunks(path, pred_format, tags), chosen, system=name, **settings)
     else:
         read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
-        result = score_all(whole_corpus(gold_chunks), read, chosen, by=by, by_document=bool(by), **settings)
+        keep = bool(by) or output is not None
+        result = score_all(whole_corpus(gold_chunks), read, chosen, by=by, by_document=keep, **settings)
+        result.settings["reading"] = {key: value for key, value in tags.items() if value is not None}
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
             count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"
@@ -144,7 +150,12 @@ def command(
         for warning in result.warnings:
             click.echo(f"warning: {warning}", err=True)
     if output is not None:
-        save(result, output, text=not no_text)
+        from spanscore.engine.page import NAME, write_report
+
+        save(result, output, text=text)
+        note = write_report(result, Path(output) / NAME, text=text)
+        if note is not None and not quiet:
+            click.echo(f"warning: {note}", err=True)
     if json_ == "-":
         click.echo(to_json(result), nl=False)
         return

@@ -95,12 +95,21 @@ def score_all(
     }
     settled = resolve if resolve_gold or resolve == "none" else f"{resolve}:pred"
     for name, pred in systems.items():
-        pairing = pair(gold, pred, system=name, label_map=mapping, extra_documents=extra_documents, resolve=resolve)
+        pairing = pair(
+            gold,
+            pred,
+            system=name,
+            label_map=mapping,
+            extra_documents=extra_documents,
+            resolve=resolve,
+            resolve_gold=resolve_gold,
+        )
         notes += [*pred.notes, *describe(pairing.account)]
         for one, tally in zip(chosen, tally_all(pairing, chosen, by_document=by_document), strict=True):
             line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, settled, beta)
             scores.append(Scores(name, one, tally, beta, line if ci is None else f"{line}|ci:{ci}", pairing))
-    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), by=by, bootstrap=ci)
+    settings = _settings(chosen, beta, mapping, extra_documents, resolve, ci, resolve_gold=resolve_gold, by=by)
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), by=by, bootstrap=ci, settings=settings)
 
 
 def score_chunks(
@@ -125,9 +134,9 @@ def score_chunks(
     chosen = choose(measures, beta)
     mapping = label_map or LabelMap()
     if any(one.whole for one in chosen) or (ci is not None and ci.cluster is not None):
-        settings: dict[str, Any] = {"beta": beta, "label_map": mapping, "extra_documents": extra_documents}
+        given: dict[str, Any] = {"beta": beta, "label_map": mapping, "extra_documents": extra_documents}
         both = Corpus.concat(list(gold)), {system: Corpus.concat(list(pred))}
-        return score_all(*both, chosen, resolve=resolve, ci=ci, by_document=False, **settings)
+        return score_all(*both, chosen, resolve=resolve, ci=ci, by_document=False, **given)
     account: Account = Counter()
     tallies: list[list[Tally]] = []
     about = (_About(), _About())
@@ -166,7 +175,8 @@ def score_chunks(
     ]
     notes = [*about[0].notes, *mapping.unused(labels), *about[1].notes, *describe(account)]
     inputs = {"gold": about[0].shown(), "systems": {system: about[1].shown()}}
-    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), bootstrap=ci)
+    settings = _settings(chosen, beta, mapping, extra_documents, resolve, ci)
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), bootstrap=ci, settings=settings)
 
 
 def _in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Corpus, Corpus]]:
@@ -192,6 +202,27 @@ def choose(measures: str | Measure | Sequence[str | Measure], beta: float) -> li
     if not 0 < beta <= 1000:
         raise UsageError("beta must be a number from 0 to 1000, but not 0.")
     return chosen
+
+
+def _settings(
+    measures: Sequence[Measure],
+    beta: float,
+    mapping: LabelMap,
+    extra: Extra,
+    resolve: Resolve,
+    ci: Bootstrap | None,
+    **more: Any,
+) -> dict[str, Any]:
+    """What it takes to score the same again, as JSON can say it."""
+    return {
+        "measures": [repr(one) for one in measures],
+        "beta": beta,
+        "label_map": dict(mapping.to),
+        "extra_documents": extra,
+        "resolve": resolve,
+        **({} if ci is None else {"ci": [ci.level, ci.resamples, ci.seed, ci.cluster]}),
+        **{name: value for name, value in more.items() if value not in ((), True)},
+    }
 
 
 def _refuse_unknown(measures: Sequence[Measure], attributes: set[str]) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from spanscore.align.documents import Extra
     from spanscore.corpus import Corpus, Floats, Longs
     from spanscore.measures import Measure
+    from spanscore.result import Result
     from spanscore.tally import Counts
 
 ROWS = 1 << 19
@@ -169,6 +170,18 @@ def sweep(
             line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, resolve, beta)
             curves += _curves(pairing, one, name, beta, bins, line)
     return Sweep(tuple(curves), tuple(dict.fromkeys(notes)))
+
+
+def curves_of(result: Result, bins: int = 10) -> list[Curve]:
+    """The curves of scores that are there already: of each system whose predictions all have a score."""
+    curves: list[Curve] = []
+    for one in result.scores:
+        score = None if one.pairing is None else one.pairing.mentions.pred.score
+        if score is None or one.pairing is None or one.measure.whole or result.settings.get("resolve") == "longest":
+            continue
+        if len(score) and not np.isnan(score).any():
+            curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature)
+    return curves
 
 
 def _curves(pairing: Pairing, measure: Measure, system: str, beta: float, bins: int, line: str) -> Iterator[Curve]:

@@ -37,7 +37,7 @@ def judge_by_coverage(pairing: Pairing) -> Judgement:
     cell[a], partner[a] = pred.label[b], b
     taken[b] = a
     taken[right] = -1
-    loose = pred.label[~right & (taken < 0)]
+    loose = np.flatnonzero(~right & (taken < 0))
     return Judgement(pairing, cell, partner, np.zeros(len(gold.start)), right, taken, loose)
 
 

@@ -72,7 +72,7 @@ def judge_in_place(pairing: Pairing, a: Longs, b: Longs) -> Judgement:
         iou=(partner >= 0).astype(np.float64),
         right=right,
         taken=np.where(right, -1, owner),
-        loose=pred.label[owner < 0],
+        loose=np.flatnonzero(owner < 0),
     )
 
 

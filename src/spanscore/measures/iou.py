@@ -113,7 +113,7 @@ class GroupedIoU(Measure):
             iou=best,
             right=right,
             taken=np.where(right, -1, taken),
-            loose=np.concatenate([found.label[~is_cell], pred.label[alone]]).astype(np.int32),
+            loose=np.concatenate([leader[~is_cell], np.flatnonzero(alone)]),
         )
 
     @property

@@ -202,7 +202,8 @@ class Judgement:
     wrong type, -1 if it was not found. `partner` is the predicted row that this says it of (-1: none), `iou` the
     intersection over union behind it; if it was not found, that with predictions of its own type, or the best (0: not
     worked out). `right` tells which predicted spans are right, and `taken` which gold row a
-    predicted span was wrongly typed for (-1: none). `loose` are the labels of predictions that no cell accounts for.
+    predicted span was wrongly typed for (-1: none). `loose` are the predicted rows that no cell accounts for; one
+    that is on several gold spans may be there several times.
     """
 
     pairing: Pairing
@@ -211,13 +212,14 @@ class Judgement:
     iou: Floats
     right: Bools
     taken: Longs
-    loose: Ints
+    loose: Longs
 
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
         """Counts by gold label and predicted label; None is missed (as predicted) or spurious (as gold)."""
         labels = (*self.pairing.labels, None)
         size = len(labels)
         gold = np.concatenate([self.pairing.gold.label, np.full(len(self.loose), size - 1)])
-        pred = np.concatenate([np.where(self.cell < 0, size - 1, self.cell), self.loose])
+        loose = self.pairing.pred.label[self.loose]
+        pred = np.concatenate([np.where(self.cell < 0, size - 1, self.cell), loose])
         counts = np.bincount(gold * size + pred, minlength=size * size).reshape(size, size)
         return {(labels[a], labels[b]): int(counts[a, b]) for a, b in np.argwhere(counts).tolist()}

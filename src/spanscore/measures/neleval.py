@@ -254,7 +254,7 @@ class Overlap(Weighted):
         cell = np.where(found, seen.gold.label, -1).astype(np.int32)
         right = pred >= 1
         return Judgement(
-            seen, cell, np.where(found, partner, -1), best, right, np.full(len(pred), -1), seen.pred.label[~right]
+            seen, cell, np.where(found, partner, -1), best, right, np.full(len(pred), -1), np.flatnonzero(~right)
         )
 
     def _shares(self, pairing: Pairing) -> tuple[Pairing, tuple[dict[str, Floats], dict[str, Floats]]]:
@@ -351,7 +351,7 @@ def judge_by_key(seen: Pairing, gold: Longs, pred: Longs) -> Judgement:
     cell = np.where(partner >= 0, seen.gold.label, -1).astype(np.int32)
     right = np.isin(pred, gold)
     found = (partner >= 0).astype(np.float64)
-    return Judgement(seen, cell, partner, found, right, np.full(len(pred), -1), seen.pred.label[~right])
+    return Judgement(seen, cell, partner, found, right, np.full(len(pred), -1), np.flatnonzero(~right))
 
 
 def refuse_overlapping(side: Corpus, group: Ints | Longs, measure: str) -> None:

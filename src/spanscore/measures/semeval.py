@@ -91,7 +91,7 @@ class SemevalStrict(Measure):
         right[b[correct]] = True
         taken = np.full(len(pred.doc), -1)
         taken[b[~correct & ~same]] = a[~correct & ~same]
-        return Judgement(pairing, cell, partner, iou, right, taken, loose=pred.label[~right & (taken < 0)])
+        return Judgement(pairing, cell, partner, iou, right, taken, loose=np.flatnonzero(~right & (taken < 0)))
 
     def _pairs(self, pairing: Pairing) -> tuple[Longs, Longs]:
         """The pairing of spans that all four measures share."""

@@ -93,7 +93,7 @@ class SixWayStrict(Measure):
         in_cell = np.zeros(len(pred.start), np.bool_)
         in_cell[rows] = True
         wrongly = np.where(in_cell & ~right, taken, -1)
-        return Judgement(pairing, cell, partner, best, right, wrongly, loose=pred.label[~in_cell])
+        return Judgement(pairing, cell, partner, best, right, wrongly, loose=np.flatnonzero(~in_cell))
 
     def _take(self, pairing: Pairing) -> tuple[Longs, Floats, Longs]:
         """For each prediction: the gold row that it takes (-1: none), their ratio, and its label."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from spanscore.pipeline.journal import Journal
     from spanscore.pipeline.run import Outcome
+    from spanscore.report.privacy import Text
 
 FILES = (
     FINISHED,
@@ -39,7 +40,7 @@ def check_folder(folder: Path) -> None:
         raise InputError("it cannot be written: this is not a folder, or a folder is in the way.", str(folder))
 
 
-def write_all(outcome: Outcome, journal: Journal, *, text: bool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def write_all(outcome: Outcome, journal: Journal, *, text: Text, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Write all files of a run beside those of an earlier one, then put them in their place; metrics.json is last.
 
     What is returned is metrics.json.
@@ -57,7 +58,7 @@ def write_all(outcome: Outcome, journal: Journal, *, text: bool, arguments: Mapp
     return said
 
 
-def _write_into(folder: Path, outcome: Outcome, *, text: bool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mapping[str, Any]) -> dict[str, Any]:
     began = time.perf_counter()
     by_type, pii = outcome.result.scores
     with whole(folder / FINISHED) as file:

@@ -106,7 +106,9 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
     detected = time.perf_counter()
     said |= fresh
     predictions = tuple((name, said[name]) for name in gold.ids)
-    found = _above(build([record(name, outcome) for name, outcome in predictions]), job.score_threshold)
+    found = build([record(name, outcome) for name, outcome in predictions])
+    if job.score_threshold is not None:
+        found = found.at_least(job.score_threshold)
     alignment = align_entities(used, found.labels, **sources)
     result = score_all(
         gold,
@@ -233,13 +235,6 @@ def _keep(
                     f"{what}; {plural(failures, 'failure')} is past --max-failures {job.max_failures}, go on with "
                     "--resume and a higher one."
                 )
-
-
-def _above(found: Corpus, least: float | None) -> Corpus:
-    """The spans whose score is not below this; one without a score stays."""
-    if least is None or found.score is None:
-        return found
-    return found.with_spans(np.flatnonzero(~(found.score < least)))
 
 
 def _only(label_map: LabelMap, labels: set[str], entities: tuple[str, ...]) -> LabelMap:

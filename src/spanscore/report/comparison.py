@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import printable
+from spanscore.report.privacy import allowed
 from spanscore.report.tables import aligned, between, escape, safe_cell, shown
 from spanscore.result import NUMBERS
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from spanscore.engine.compare import Change, Comparison
+    from spanscore.report.privacy import Text
 
 
 def cells(comparison: Comparison) -> tuple[list[str], list[list[tuple[str, bool]]]]:
@@ -123,16 +125,16 @@ def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> d
     }
 
 
-def write_diff(lines: IO[bytes], table: IO[bytes], changes: Sequence[Change], *, text: bool) -> None:
+def write_diff(lines: IO[bytes], table: IO[bytes], changes: Sequence[Change], *, text: Text) -> None:
     """The changes as JSON Lines and as CSV."""
     encoder = msgspec.json.Encoder()
-    names = ("status", "measure", "document", "start", "end", "label", *(("text",) if text else ()))
+    names = ("status", "measure", "document", "start", "end", "label", *(("text",) if text != "hide" else ()))
     slices = tuple(changes[0].slices) if changes else ()
     wrapper = io.TextIOWrapper(table, "utf-8", "backslashreplace", newline="")
     writer = csv.writer(wrapper, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow([*names, *map(safe_cell, slices)])
     for one in changes:
-        values = {name: getattr(one, name) for name in names}
+        values = {name: getattr(one, name) if name != "text" else allowed(one.text, text) for name in names}
         lines.write(encoder.encode({**values, **({"slices": one.slices} if slices else {})}) + b"\n")
         cells = (*values.values(), *one.slices.values())
         writer.writerow([safe_cell(value) if isinstance(value, str) else value for value in cells])

@@ -6,9 +6,11 @@ import csv
 import io
 from typing import IO, TYPE_CHECKING
 
+from spanscore.report.privacy import allowed
 from spanscore.report.tables import safe_cell
 
 if TYPE_CHECKING:
+    from spanscore.report.privacy import Text
     from spanscore.result import Scores
     from spanscore.verdicts import Error
 
@@ -29,10 +31,10 @@ AROUND = 40
 """Characters of context on either side."""
 
 
-def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text: bool) -> dict[str, int]:
+def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text: Text) -> dict[str, int]:
     """Write a line for every gold and every predicted span that is not right, and say how many there are of each."""
     assert scores.pairing is not None
-    texts = dict(zip(scores.pairing.gold.ids, scores.pairing.text, strict=True)) if text else {}
+    texts = dict(zip(scores.pairing.gold.ids, scores.pairing.text, strict=True))
     counts = {"gold": 0, "predicted": 0}
     wrappers = {
         side: io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
@@ -45,22 +47,22 @@ def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text:
     for writer in writers.values():
         writer.writerow(COLUMNS)
     for error in scores.errors():
-        writers[error.side].writerow(_row(error, texts.get(error.document) or ""))
+        writers[error.side].writerow(_row(error, texts.get(error.document) or "", text))
         counts[error.side] += 1
     for wrapper in wrappers.values():
         wrapper.detach()
     return counts
 
 
-def _row(error: Error, whole: str) -> list[str | int]:
+def _row(error: Error, whole: str, text: Text) -> list[str | int]:
     span, other = error.span, error.counterpart
     gold, pred = (span, other) if error.side == "gold" else (other, span)
     return [
         safe_cell(error.document),
         span.start,
         span.end,
-        safe_cell(whole[span.start : span.end]),
-        safe_cell(_context(error, whole)),
+        safe_cell(allowed(whole[span.start : span.end], text) or ""),
+        safe_cell(_context(error, whole, text)),
         "" if gold is None else safe_cell(gold.label),
         "" if pred is None else safe_cell(pred.label),
         "" if pred is None or pred.score is None else repr(pred.score),
@@ -70,12 +72,11 @@ def _row(error: Error, whole: str) -> list[str | int]:
     ]
 
 
-def _context(error: Error, whole: str) -> str:
+def _context(error: Error, whole: str, text: Text) -> str:
     """What stands around a span, the span itself in brackets."""
-    if not whole:
+    if not whole or text == "hide":
         return ""
     start, end = error.span.start, error.span.end
-    before, after = whole[max(0, start - AROUND) : start], whole[end : end + AROUND]
-    return (
-        f"{'…' if start > AROUND else ''}{before}[{whole[start:end]}]{after}{'…' if end + AROUND < len(whole) else ''}"
-    )
+    pieces = (whole[max(0, start - AROUND) : start], whole[start:end], whole[end : end + AROUND])
+    before, inside, after = (allowed(piece, text) for piece in pieces)
+    return f"{'…' if start > AROUND else ''}{before}[{inside}]{after}{'…' if end + AROUND < len(whole) else ''}"

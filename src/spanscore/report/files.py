@@ -13,12 +13,14 @@ import msgspec
 
 from spanscore.errors import InputError
 from spanscore.report import tallies
+from spanscore.report.privacy import allowed
 from spanscore.report.tables import rows
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spanscore.report.privacy import Text
     from spanscore.report.tables import Row
     from spanscore.result import Result, Scores
     from spanscore.verdicts import Error, Place
@@ -49,6 +51,7 @@ def to_json(result: Result) -> bytes:
         "schema": SCHEMA,
         "version": __version__,
         "inputs": result.inputs,
+        "settings": result.settings,
         "warnings": list(result.warnings),
         "results": listed,
         "averages": [average for one in result.scores for average in _averages(one)],
@@ -76,7 +79,7 @@ def _averages(one: Scores) -> Iterator[dict[str, Any]]:
         yield {"system": one.system, "measure": repr(one.measure), "average": "macro by type", **defined}
 
 
-def error_record(error: Error, scores: Scores, *, text: bool) -> dict[str, Any]:
+def error_record(error: Error, scores: Scores, *, text: Text) -> dict[str, Any]:
     """An error as a line of errors.jsonl."""
     record: dict[str, Any] = {
         "system": scores.system,
@@ -89,15 +92,16 @@ def error_record(error: Error, scores: Scores, *, text: bool) -> dict[str, Any]:
         "counterpart": None if error.counterpart is None else _span(error.counterpart),
         "explanation": error.explanation,
     }
-    if text and error.text is not None:
-        record["text"] = error.text
+    said = allowed(error.text, text)
+    if said is not None:
+        record["text"] = said
     return record
 
 
-def save(result: Result, folder: str | Path, *, text: bool = True) -> None:
+def save(result: Result, folder: str | Path, *, text: Text = "show") -> None:
     """Write results.json, errors.jsonl and, where there are intervals, documents' counts.
 
-    Without text if the documents may not leave their place.
+    `text` says how much of the documents' text: show, mask or hide.
     """
     path = Path(folder)
     try:
@@ -150,7 +154,7 @@ def check_outputs(file: str | None, folder: str | None) -> None:
         raise InputError("it cannot be written: it is a folder, or is in a folder that does not exist.", file or "''")
     if folder is not None:
         there = next(path for path in (Path(folder).absolute(), *Path(folder).absolute().parents) if path.exists())
-        inside = [Path(folder) / name for name in ("results.json", "errors.jsonl")]
+        inside = [Path(folder) / name for name in ("results.json", "errors.jsonl", "report.html")]
         if not folder or not there.is_dir() or any(path.is_dir() for path in inside):
             raise InputError("it cannot be written: this is not a folder, or cannot become one.", folder or "''")
 

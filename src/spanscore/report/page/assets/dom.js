@@ -1,0 +1,49 @@
+// Elements made from data: text is only ever set as text, never as markup.
+
+export function h(tag, settings = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(settings)) {
+    if (name === "on") for (const [event, call] of Object.entries(value)) made.addEventListener(event, call);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, String(value));
+  }
+  made.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  return made;
+}
+
+export function fill(place, ...children) {
+  place.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+}
+
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+// What cannot be seen, or would turn the text around it, is shown by a sign of its own. One character for one, so that
+// offsets stay: control characters by their pictures, marks of direction by an empty box.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+export function visible(text, keepLines = false) {
+  return text.replace(UNSEEN, (found) => {
+    const code = found.charCodeAt(0);
+    if (code === 10) return keepLines ? "\n" : "⏎";
+    if (code === 9) return keepLines ? "\t" : "⇥";
+    return code < 32 ? String.fromCharCode(0x2400 + code) : code === 127 ? "␡" : "▯";
+  });
+}
+
+export function labelled(text, control, inline = false) {
+  return h("label", inline ? { class: "inline" } : {}, inline ? [control, text] : [text, control]);
+}
+
+export function choice(name, options, chosen, change) {
+  const made = h("select", { id: name, on: { change: () => change(made.value) } });
+  for (const [value, text] of options) {
+    made.append(h("option", { value, selected: String(value) === String(chosen) }, text));
+  }
+  return made;
+}
+
+export function plural(number, noun) {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}

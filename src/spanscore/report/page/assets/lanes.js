@@ -1,0 +1,84 @@
+// A text with the gold spans above it and each system's below it, in lanes, so that nested and crossing spans stay apart.
+// The text is laid out by the browser, in any script and direction; the lanes follow where its letters came to stand.
+import { h, visible } from "./dom.js";
+
+const HEIGHT = 15;
+export const LINE = 22;
+
+// Each span the first lane in which nothing is in its way.
+export function stacked(spans) {
+  const ends = [];
+  return [...spans].sort((a, b) => a[0] - b[0] || b[1] - a[1]).map((span) => {
+    let lane = ends.findIndex((end) => end <= span[0]);
+    if (lane < 0) lane = ends.length;
+    ends[lane] = Math.max(span[1], span[0] + 1);
+    return [span, lane];
+  });
+}
+
+function lanesOf(stack) {
+  return stack.reduce((most, [, lane]) => Math.max(most, lane + 1), 0);
+}
+
+// `from` and `to` are code points of the window that is shown; `sides` the spans of gold and of each system shown.
+export function drawLanes(found, { from, to, sides, names, labels, whole = false, most = Infinity, focus = null }) {
+  const inside = sides.map((spans) => spans.filter(([start, end]) => start <= to && end >= from && (end > from || start === end) && (start < to || start === end)));
+  const stacks = inside.map(stacked);
+  const counts = stacks.map((stack) => Math.min(most, lanesOf(stack)));
+  const above = counts[0] * HEIGHT;
+  const below = counts.slice(1).reduce((sum, count) => sum + Math.max(count, 1), 0) * HEIGHT;
+  const box = h("div", { class: whole ? "lanes whole" : "lanes line", dir: "auto" });
+  const before = from > 0 ? "…" : "";
+  const said = `${before}${visible(found.slice(from, to), whole)}${to < found.points ? "…" : ""}`;
+  const node = document.createTextNode(said);
+  box.append(node);
+  const room = whole ? 2 * Math.max(above, below) : 0;
+  box.style.lineHeight = `${LINE + room}px`;
+  if (!whole) {
+    box.style.paddingTop = `${above}px`;
+    box.style.paddingBottom = `${below}px`;
+  }
+  const place = (point) => before.length + found.at(Math.min(Math.max(point, from), to)) - found.at(from);
+  const draw = () => {
+    const origin = box.getBoundingClientRect();
+    const range = document.createRange();
+    const bars = [];
+    let under = 0;
+    stacks.forEach((stack, side) => {
+      for (const [span, lane] of stack) {
+        if (lane >= most) continue;
+        const [start, end, label, score] = span;
+        const [a, b] = [place(start), place(end)];
+        range.setStart(node, Math.min(a, said.length));
+        range.setEnd(node, Math.min(Math.max(b, a), said.length));
+        let boxes = [...range.getClientRects()].filter((one) => one.width > 0);
+        if (!boxes.length) {
+          range.setStart(node, Math.max(0, Math.min(a, said.length - 1)));
+          range.setEnd(node, Math.min(said.length, Math.max(a, 0) + 1));
+          boxes = [...range.getClientRects()].slice(0, 1).map((one) => ({ left: one.left, top: one.top, bottom: one.bottom, width: 3 }));
+        }
+        const name = labels[label] ?? "";
+        const picked = focus !== null && focus(side, span);
+        boxes.forEach((one, number) => {
+          const kind = side === 0 ? "gold" : `system n${(side - 1) % 3}`;
+          const title = `${names[side]}: ${name}${score === null || score === undefined ? "" : ` ${score}`}`;
+          const bar = h("span", { class: `lane ${kind}${picked ? " focus" : ""}`, title: visible(title) }, number === 0 ? visible(name) : "");
+          bar.style.left = `${one.left - origin.left + box.scrollLeft}px`;
+          bar.style.width = `${Math.max(one.width, 3)}px`;
+          const offset = side === 0 ? one.top - origin.top - (lane + 1) * HEIGHT : one.bottom - origin.top + (under + lane) * HEIGHT + 1;
+          bar.style.top = `${offset}px`;
+          bars.push(bar);
+        });
+      }
+      if (side > 0) under += Math.max(counts[side], 1);
+    });
+    for (const old of box.querySelectorAll(".lane")) old.remove();
+    box.append(...bars);
+    const target = box.querySelector(".lane.focus");
+    if (!whole && target) {
+      const middle = target.offsetLeft + target.offsetWidth / 2 - box.clientWidth / 2;
+      if (Math.abs(middle) > 1) box.scrollLeft = middle;
+    }
+  };
+  return { box, draw };
+}

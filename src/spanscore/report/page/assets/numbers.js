@@ -1,0 +1,29 @@
+// Numbers as people read them: three decimals, a bar, and an interval on it.
+import { h } from "./dom.js";
+
+export const NAMES = [["precision", "P"], ["recall", "R"], ["f", "F"]];
+
+export function shown(value) {
+  return value === null || value === undefined ? "–" : value.toFixed(3);
+}
+
+export function between(interval) {
+  return interval && interval[0] !== null ? `${shown(interval[0])}–${shown(interval[1])}` : "";
+}
+
+export function measured(value, interval) {
+  const track = h("span", { class: "track", "aria-hidden": "true" });
+  if (value !== null) {
+    const bar = h("i");
+    bar.style.width = `${100 * value}%`;
+    track.append(bar);
+  }
+  if (interval && interval[0] !== null) {
+    const whisker = h("b");
+    whisker.style.left = `${100 * interval[0]}%`;
+    whisker.style.width = `${100 * (interval[1] - interval[0])}%`;
+    track.append(whisker);
+  }
+  const range = between(interval);
+  return h("div", { class: "measured", title: range }, h("span", {}, shown(value), range ? h("span", { class: "hidden" }, ` (${range})`) : null), track);
+}

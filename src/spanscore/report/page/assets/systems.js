@@ -1,0 +1,80 @@
+// Two systems against each other, and what all systems say against the gold data.
+import { byId, fill, h, plural, visible } from "./dom.js";
+import { heatmap, matrixOf, matrixTable } from "./matrix.js";
+import { change, state } from "./state.js";
+
+export const STATUS = ["broken", "fixed", "both wrong", "both right"];
+
+export function statusOf(gold, first, second) {
+  return STATUS[first === gold ? (second === gold ? 3 : 0) : second === gold ? 1 : 2];
+}
+
+// The pair of the first system and the one that is shown (the second, if the first is).
+export function pairFor(head, scores) {
+  const found = head.pairs.filter((one) => one.measure === scores.measure);
+  return found.find((one) => one.second === scores.system) ?? found[0] ?? null;
+}
+
+// The examples of two systems begin with the same gold spans in the same order: each example's status, or null.
+export function statuses(head, scores) {
+  const pair = pairFor(head, scores);
+  if (!pair) return null;
+  const of = (name) => head.scores.find((one) => one.measure === scores.measure && one.system === name).examples;
+  const [first, second] = [of(pair.first), of(pair.second)];
+  const cells = (examples) => examples.cell.filter((_, i) => examples.gl[i] >= 0);
+  const [a, b] = [cells(first), cells(second)];
+  if (a.length !== b.length) return null;
+  let next = 0;
+  return scores.examples.gl.map((gold) => {
+    if (gold < 0) return null;
+    const place = next++;
+    return { status: statusOf(gold, a[place], b[place]), first: a[place], second: b[place] };
+  });
+}
+
+// Which examples all systems agree on against the gold data: a gold span that all took for the same other type or missed,
+// or a prediction in the same place and of the same type that all made and the gold data has not.
+export function suspects(head, scores) {
+  const same = head.scores.filter((one) => one.measure === scores.measure);
+  if (same.length < 2) return null;
+  const key = ({ doc, gs, ge, gl, ps, pe, cell }, i) => (gl[i] >= 0 ? `g${doc[i]} ${gs[i]} ${ge[i]} ${gl[i]} ${cell[i]}` : `p${doc[i]} ${ps[i]} ${pe[i]} ${cell[i]}`);
+  const wrong = (examples, i) => examples.gl[i] < 0 || examples.cell[i] !== examples.gl[i];
+  const sets = same.map(({ examples }) => {
+    const found = new Set();
+    for (let i = 0; i < examples.doc.length; i++) if (wrong(examples, i)) found.add(key(examples, i));
+    return found;
+  });
+  return scores.examples.doc.map((_, i) => wrong(scores.examples, i) && sets.every((one) => one.has(key(scores.examples, i))));
+}
+
+export function drawSystems(head, scores, suspected) {
+  const section = byId("systems");
+  const pair = pairFor(head, scores);
+  section.hidden = !pair;
+  if (!pair) return;
+  const counts = Object.fromEntries(STATUS.map((name) => [name, 0]));
+  for (const [gold, a, b, count] of pair.cells) counts[statusOf(gold, a, b)] += count;
+  const show = (changes) => {
+    change({ g: "", c: "", a: "", st: "", sus: "", v: "all", at: "0", s: head.systems.indexOf(pair.second), ...changes });
+    byId("examples-title").focus();
+  };
+  const matrix = matrixOf(pair.cells.map(([, a, b, count]) => [a, b, count]));
+  const name = (code) => (code < 0 ? "(missed)" : visible(head.labels[code]));
+  const options = {
+    rowName: name, columnName: name, rowTitle: visible(pair.first), columnTitle: visible(pair.second), id: "disagreement",
+    caption: `What ${visible(pair.first)} (rows) and ${visible(pair.second)} (columns) took the same gold spans for`,
+    pick: (a, b) => show({ a: a === null ? "" : a, c: b === null ? "" : b }),
+  };
+  const open = section.querySelector("details")?.open;
+  const place = h("div", { class: "plot", role: "img", "aria-label": "Heatmap of the disagreement matrix; the table below has the same counts" });
+  const agreed = suspected ? suspected.filter(Boolean).length : 0;
+  fill(section.querySelector(".body"),
+    h("p", {}, `Gold spans from ${visible(pair.first)} to ${visible(pair.second)}:`),
+    h("div", { class: "chips", id: "status" }, STATUS.map((one) => h("button", { type: "button", "aria-pressed": String(state.st === one), on: { click: () => show({ st: one }) } }, `${counts[one].toLocaleString("en")} ${one}`))),
+    globalThis.Plotly ? place : null,
+    globalThis.Plotly ? h("details", { open }, h("summary", {}, "The disagreement as a table"), matrixTable(matrix, options)) : matrixTable(matrix, options),
+    h("h3", {}, "Suspected gold errors"),
+    h("p", {}, "Where all systems agree with each other and not with the gold data, it may be the gold data that is wrong. Mark what is, below, and save your verdicts."),
+    h("button", { type: "button", id: "suspected", "aria-pressed": String(state.sus === "1"), on: { click: () => show({ sus: "1" }) } }, `Show ${plural(agreed, "suspected gold error")}`));
+  if (globalThis.Plotly) heatmap(place, matrix, options);
+}

@@ -1,0 +1,101 @@
+"""What a measure made of a system's spans, as columns: an example for each unit of the confusion matrix.
+
+A gold span is an example by itself, with what it was taken for. So is each prediction that no gold span was taken for;
+one that lies on several gold spans may be several, as in the matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spanscore.verdicts import CORRECT, MERGED, VERDICTS, explain, places, verdicts
+
+if TYPE_CHECKING:
+    from spanscore.corpus import Bools, Corpus, Floats, Longs
+    from spanscore.result import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """A row for each example: its document, its gold span and its predicted span (-1: none), and what was found.
+
+    The gold span of a prediction by itself is the one next to it.
+    """
+
+    gold: Corpus
+    pred: Corpus
+    doc: Longs
+    alone: Bools
+    gold_row: Longs
+    pred_row: Longs
+    cell: Longs
+    verdict: Longs
+    iou: Floats
+
+    @classmethod
+    def of(cls, scores: Scores) -> Examples:
+        """All examples, in order of document and offset."""
+        judged = scores.judgement
+        gold, pred, loose = judged.pairing.gold, judged.pairing.pred, judged.loose
+        of_gold, of_pred = verdicts(judged)
+        number = len(gold.start)
+        loose_verdict = np.where(of_pred.verdict[loose] == CORRECT, MERGED, of_pred.verdict[loose])
+        columns = {
+            "doc": (gold.doc, pred.doc[loose]),
+            "alone": (np.zeros(number, np.bool_), np.ones(len(loose), np.bool_)),
+            "gold_row": (np.arange(number), of_pred.partner[loose]),
+            "pred_row": (of_gold.partner, loose),
+            "cell": (judged.cell, pred.label[loose]),
+            "verdict": (of_gold.verdict, loose_verdict),
+            "iou": (of_gold.iou, of_pred.iou[loose]),
+        }
+        start = np.concatenate([gold.start, pred.start[loose]])
+        order = np.lexsort((start, np.concatenate(columns["doc"])))
+        return cls(gold, pred, **{name: np.concatenate(parts)[order] for name, parts in columns.items()})
+
+    @property
+    def wrong(self) -> Bools:
+        """Which examples are errors."""
+        wrong: Bools = self.verdict != CORRECT
+        return wrong
+
+    def shown(self, number: Longs, label: dict[str, int]) -> dict[str, list[Any]]:
+        """The columns of the documents that have a number in the report, labels by their code there."""
+        rows = np.flatnonzero(number[self.doc] >= 0)
+        codes = np.array([*(label.get(name, -1) for name in self.gold.labels), -1])
+        gold_row, pred_row = np.where(self.alone[rows], -1, self.gold_row[rows]), self.pred_row[rows]
+        spans = []
+        for side, at in ((self.gold, gold_row), (self.pred, pred_row)):
+            spans += [_at(column, at, -1) for column in (side.start, side.end, codes[side.label])]
+        score = np.full(len(self.pred.start), np.nan) if self.pred.score is None else self.pred.score
+        names = ("gs", "ge", "gl", "ps", "pe", "pl")
+        return {
+            "doc": number[self.doc[rows]].tolist(),
+            **{name: column.tolist() for name, column in zip(names, spans, strict=True)},
+            "score": [None if value != value else value for value in _at(score, pred_row, np.nan).tolist()],
+            "cell": codes[self.cell[rows]].tolist(),
+            "verdict": self.verdict[rows].tolist(),
+            "iou": np.round(self.iou[rows], 4).tolist(),
+            "why": self._why(rows),
+        }
+
+    def _why(self, rows: Longs) -> list[str]:
+        """A sentence for each error; what is right needs none."""
+        why = [""] * len(rows)
+        wrong = np.flatnonzero(self.wrong[rows])
+        at = rows[wrong]
+        spans = places(self.gold, self.gold_row[at]), places(self.pred, self.pred_row[at])
+        columns = wrong.tolist(), self.alone[at].tolist(), self.verdict[at].tolist(), self.iou[at].tolist()
+        for place, alone, verdict, iou, gold, pred in zip(*columns, *spans, strict=True):
+            side, span, other = ("predicted", pred, gold) if alone else ("gold", gold, pred)
+            if span is not None:
+                why[place] = explain(side, span, VERDICTS[verdict], other, iou)
+        return why
+
+
+def _at(column: Any, rows: Longs, missing: float) -> Any:
+    """The values of rows; of -1, what stands for none."""
+    return np.where(rows < 0, missing, column[rows]) if len(column) else np.full(len(rows), missing)

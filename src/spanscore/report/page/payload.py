@@ -1,0 +1,265 @@
+"""The data of the report: what the page shows, as JSON.
+
+The head has numbers, matrices, curves, and every example as columns; shards have the documents, some hundred each,
+which the page unpacks as they come into view.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spanscore.report.page.examples import Examples
+from spanscore.report.privacy import allowed
+from spanscore.result import NUMBERS
+from spanscore.stats import Bootstrap
+from spanscore.verdicts import VERDICTS
+from spanscore.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spanscore.corpus import Column, Corpus, Floats, Longs
+    from spanscore.engine.sweep import Curve
+    from spanscore.report.privacy import Text
+    from spanscore.result import Result, Score, Scores
+    from spanscore.stats import Interval
+
+SHARD = 250
+"""Documents a shard."""
+POINTS = 400
+"""Points of a curve that are shown."""
+SLICES = 60
+"""A field of metadata with more values than this is no slice that a person would choose from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A result made ready to be shown: which documents there are, and which of them have errors."""
+
+    result: Result
+    curves: Sequence[Curve] = ()
+    text: Text = "show"
+    title: str = "spanscore report"
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The documents of all systems, the gold data's first."""
+        return list(dict.fromkeys(name for one in self.result.scores for name in _pairing(one).gold.ids))
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """The systems' names."""
+        return list(dict.fromkeys(one.system for one in self.result.scores))
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """All labels that a span or a measure has."""
+        found = {name for one in self.result.scores for name in _pairing(one).labels}
+        return sorted(found | {name for one in self._examples for name in one.gold.labels})
+
+    @cached_property
+    def _examples(self) -> list[Examples]:
+        return [Examples.of(one) for one in self.result.scores]
+
+    @cached_property
+    def _places(self) -> dict[int, Longs]:
+        """For each pairing: the number in `ids` of each of its documents."""
+        place = {name: number for number, name in enumerate(self.ids)}
+        pairings = {id(one.pairing): _pairing(one) for one in self.result.scores}
+        return {key: np.array([place[name] for name in one.gold.ids], np.int64) for key, one in pairings.items()}
+
+    def with_errors(self) -> Longs:
+        """The numbers of documents in which some system has an error by some measure."""
+        wrong = np.zeros(len(self.ids), np.bool_)
+        for one, examples in zip(self.result.scores, self._examples, strict=True):
+            wrong[self._places[id(one.pairing)][examples.doc[examples.wrong]]] = True
+        return np.flatnonzero(wrong)
+
+    def head(self, chosen: Longs, left_out: dict[str, int]) -> dict[str, Any]:
+        """All but the documents, for a report of these documents."""
+        label = {name: code for code, name in enumerate(self.labels)}
+        number = np.full(len(self.ids), -1)
+        number[chosen] = np.arange(len(chosen))
+        bootstrap = self.result.bootstrap or Bootstrap()
+        return {
+            "version": __version__,
+            "title": self.title,
+            "text": self.text,
+            "systems": self.systems,
+            "measures": list(dict.fromkeys(repr(one.measure) for one in self.result.scores)),
+            "labels": self.labels,
+            "verdicts": VERDICTS,
+            "beta": self.result.scores[0].beta,
+            "level": bootstrap.level,
+            "inputs": self.result.inputs,
+            "warnings": list(self.result.warnings),
+            "leftOut": left_out,
+            "shard": SHARD,
+            "lanes": self._lanes(),
+            "ids": [self.ids[doc] for doc in chosen.tolist()],
+            "slices": {key: self._slice(key, chosen) for key in self._keys()},
+            "pairs": list(self._pairs(label)),
+            "scores": [
+                self._scores(one, examples, bootstrap, number, label)
+                for one, examples in zip(self.result.scores, self._examples, strict=True)
+            ],
+        }
+
+    def _scores(
+        self, one: Scores, examples: Examples, bootstrap: Bootstrap, number: Longs, label: dict[str, int]
+    ) -> dict[str, Any]:
+        codes: dict[str | None, int] = {None: -1}
+        codes.update(label)
+        curves = [curve for curve in self.curves if (curve.system, curve.measure) == (one.system, one.measure)]
+        return {
+            "system": one.system,
+            "measure": repr(one.measure),
+            "signature": one.signature,
+            "overall": _numbers(one.overall, one.interval(bootstrap)),
+            "types": [[name, _numbers(score, one.interval(bootstrap, name))] for name, score in one.by_type.items()],
+            "slices": {key: [[part, _numbers(score)] for part, score in one.by(key).items()] for key in self._keys()},
+            "confusion": [[codes[a], codes[b], count] for (a, b), count in one.confusion.items()],
+            "curves": _curves(curves),
+            "examples": examples.shown(number[self._places[id(one.pairing)]], label),
+        }
+
+    def _pairs(self, label: dict[str, int]) -> Iterator[dict[str, Any]]:
+        """The first system and each other: what each took gold spans for, where both saw the same gold spans."""
+        for one in self.result.scores:
+            first = next(other for other in self.result.scores if other.measure == one.measure)
+            if first is one or len(first.judgement.cell) != len(one.judgement.cell):
+                continue
+            before, after = first.judgement, one.judgement
+            codes = [np.array([*(label[name] for name in side.pairing.labels), -1]) for side in (before, after)]
+            gold = codes[0][before.pairing.gold.label]
+            cells = (code[side.cell] for code, side in zip(codes, (before, after), strict=True))
+            rows, counts = np.unique(np.stack([gold, *cells], axis=1), axis=0, return_counts=True)
+            table = [[*row, count] for row, count in zip(rows.tolist(), counts.tolist(), strict=True)]
+            yield {"measure": repr(one.measure), "first": first.system, "second": one.system, "cells": table}
+
+    def shards(self, chosen: Longs) -> Iterator[list[Any]]:
+        """The documents in this order: text, gold spans, and each system's spans, as flat lists of numbers."""
+        label = {name: code for code, name in enumerate(self.labels)}
+        first: dict[str, Scores] = {}
+        for one in self.result.scores:
+            first.setdefault(one.system, one)
+        sides = []
+        for one in first.values():
+            pairing = _pairing(one)
+            row = np.full(len(self.ids), -1)
+            row[self._places[id(one.pairing)]] = np.arange(len(pairing))
+            sides.append((row, pairing))
+        for begin in range(0, len(chosen), SHARD):
+            documents = []
+            for doc in chosen[begin : begin + SHARD].tolist():
+                rows = [int(row[doc]) for row, _ in sides]
+                known = next(n for n, row in enumerate(rows) if row >= 0)
+                text = allowed(sides[known][1].text[rows[known]], self.text)
+                gold = _spans(sides[known][1].gold, rows[known], label)
+                said = [_spans(pairing.pred, row, label) for (_, pairing), row in zip(sides, rows, strict=True)]
+                documents.append([None if text is None else _whole(text), gold, *said])
+            yield documents
+
+    def _lanes(self) -> list[int]:
+        """How many lanes the gold side and each system need in a line: one, or two where spans of a side overlap."""
+        first = {one.system: _pairing(one) for one in reversed(self.result.scores)}
+        gold = max(_overlap(pairing.gold) for pairing in first.values())
+        return [1 + gold, *(1 + _overlap(first[name].pred) for name in self.systems)]
+
+    def _keys(self) -> list[str]:
+        """The fields of metadata that documents can be sliced by."""
+        if any(one.measure.whole or not one.tally.documents for one in self.result.scores):
+            return []
+        sides = (_pairing(self.result.scores[0]).gold, _pairing(self.result.scores[0]).pred)
+        return [f"meta.{key}" for side in sides for key, column in side.meta.items() if 2 <= _kinds(column) <= SLICES]
+
+    def _slice(self, key: str, chosen: Longs) -> dict[str, Any]:
+        one = self.result.scores[0]
+        group, names = one.slices(key)
+        code = np.full(len(self.ids), -1)
+        code[self._places[id(one.pairing)]] = group
+        return {"values": names, "codes": code[chosen].tolist()}
+
+
+def _pairing(one: Scores) -> Any:
+    assert one.pairing is not None, "a report needs whole corpora"
+    return one.pairing
+
+
+def _overlap(side: Corpus) -> bool:
+    same = side.doc[1:] == side.doc[:-1]
+    return bool((same & (side.start[1:] < np.maximum(side.end[:-1], side.start[:-1] + 1))).any())
+
+
+def _kinds(column: Column) -> int:
+    return len(set(column.codes.tolist()))
+
+
+def _spans(side: Corpus, doc: int, label: dict[str, int]) -> list[Any]:
+    """The spans of a document: start, end, label, and the score for those that have one (else null)."""
+    if doc < 0:
+        return []
+    rows = slice(int(side.bounds[doc]), int(side.bounds[doc + 1]))
+    scores = [None] * (rows.stop - rows.start) if side.score is None else side.score[rows].tolist()
+    flat: list[Any] = []
+    for start, end, code, score in zip(
+        side.start[rows].tolist(), side.end[rows].tolist(), side.label[rows].tolist(), scores, strict=True
+    ):
+        flat += (start, end, label[side.labels[code]], None if score is None or score != score else score)
+    return flat
+
+
+def _whole(text: str) -> str:
+    """Text that JSON can hold: half of a surrogate pair by itself cannot be written."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _numbers(score: Score, interval: Interval | None = None) -> dict[str, Any]:
+    said: dict[str, Any] = {name: _known(getattr(score, name)) for name in NUMBERS}
+    said["counts"] = score.counts
+    if interval is not None:
+        said["interval"] = {name: [_known(end) for end in getattr(interval, name)] for name in NUMBERS}
+    return said
+
+
+def _curves(curves: Sequence[Curve]) -> dict[str, Any] | None:
+    """The curves of all types and of each at the same thresholds, not too many, each type's best among them."""
+    if not curves:
+        return None
+    threshold = curves[0].threshold
+    best = [curve.best() for curve in curves]
+    if len(threshold) > POINTS:
+        threshold = threshold[np.linspace(0, len(threshold) - 1, POINTS).astype(np.int64)]
+    threshold = np.union1d(threshold, [one for one in best if one is not None])[::-1]
+    return {
+        "threshold": threshold.tolist(),
+        "types": [_curve(curve, one, threshold) for curve, one in zip(curves, best, strict=True)],
+    }
+
+
+def _curve(curve: Curve, best: float | None, threshold: Floats) -> dict[str, Any]:
+    rows = np.searchsorted(-curve.threshold, -threshold, side="right")
+    numbers = (np.append(np.nan, column)[rows].tolist() for column in curve.numbers)
+    found = curve.calibration
+    calibration = found and {
+        "ece": found.error,
+        "predictions": found.predictions.tolist(),
+        "score": [_known(value) for value in found.score.tolist()],
+        "right": [_known(value) for value in found.right.tolist()],
+    }
+    return {
+        "type": curve.type,
+        **{name: [_known(value) for value in column] for name, column in zip(NUMBERS, numbers, strict=True)},
+        "best": best,
+        "ap": _known(curve.average_precision),
+        "calibration": calibration,
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, 6)

@@ -1,0 +1,165 @@
+"""The report as a file: the page's parts put together, under a policy that lets nothing else run."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import zlib
+from hashlib import sha256
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from spanscore.errors import InputError, UsageError, plural
+from spanscore.report.files import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spanscore.corpus import Longs
+    from spanscore.report.page.payload import Payload
+
+MODULES = ("dom", "data", "state", "numbers", "lanes", "tables", "matrix", "curve", "systems", "examples", "app")
+"""The page's modules, each after those that it imports from."""
+RIGHT = 1000
+"""So many documents without an error are shown beside those with one."""
+
+
+def write_page(payload: Payload, path: str | Path, *, max_mb: float = 25.0, right: int = RIGHT) -> dict[str, int]:
+    """One page with everything in it, not larger than so many megabytes; what is left out is returned, and told."""
+    limit = int(max_mb * 1e6)
+    scripts, style = _scripts(), _asset("page.css")
+    frame = sum(len(script.encode()) for script in scripts) + len(style) + 20_000
+    if limit <= frame:
+        raise UsageError(f"--max-mb must be above {frame / 1e6:.1f}, which the page itself needs.")
+    wrong = payload.with_errors()
+    shares = [1.0, 1.0]
+    for _ in range(20):
+        chosen, left_out = _choose(payload, wrong, round(len(wrong) * shares[0]), round(right * shares[1]))
+        packed = [_pack(payload.head(chosen, left_out)), *map(_pack, payload.shards(chosen))]
+        size = frame + sum(map(len, packed))
+        if size <= limit or not len(chosen):
+            break
+        fits = 0.95 * (limit - frame) / (size - frame)
+        shares = [shares[0], 0.0] if shares[1] else [shares[0] * fits, 0.0]
+    else:
+        raise UsageError("nothing fits into a page of this size; give a higher --max-mb, or --folder.")
+    data = (
+        f'<script type="application/octet-stream" id="{name}">{said}</script>\n'
+        for name, said in zip(("head", *(f"shard-{n}" for n in range(len(packed) - 1))), packed, strict=True)
+    )
+    with whole(path) as file:
+        for part in _page(payload.title, style, scripts, data):
+            file.write(part.encode())
+    return left_out
+
+
+def write_folder(payload: Payload, folder: str | Path) -> dict[str, int]:
+    """A page beside its data, which it loads as it is needed: for any number of documents."""
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder cannot be made ({error.strerror}).", str(folder)) from None
+    chosen, left_out = _choose(payload, payload.with_errors(), len(payload.ids), len(payload.ids))
+    (target / "index.html").unlink(missing_ok=True)
+    for number, shard in enumerate(payload.shards(chosen)):
+        with whole(target / f"shard-{number}.js") as file:
+            file.write(f'spanscoreShard({number}, "{_pack(shard)}");\n'.encode())
+    head = f'<script type="application/octet-stream" id="head">{_pack(payload.head(chosen, left_out))}</script>\n'
+    with whole(target / "index.html") as file:
+        for part in _page(payload.title, _asset("page.css"), _scripts(), [head], more="'self' file:"):
+            file.write(part.encode())
+    return left_out
+
+
+def check_target(path: str | Path, *, folder: bool) -> None:
+    """Refuse what cannot be written before any work is done."""
+    target = Path(path)
+    if folder and target.exists() and not target.is_dir():
+        raise InputError("it cannot be written: this is not a folder.", str(path))
+    if not folder and (target.is_dir() or not target.absolute().parent.is_dir()):
+        raise InputError("it cannot be written: it is a folder, or is in a folder that does not exist.", str(path))
+
+
+def told(left_out: dict[str, int]) -> str | None:
+    """What is not in the report, in a sentence."""
+    wrong, right = left_out["wrong"], left_out["right"]
+    parts = [f"{plural(wrong, 'document')} with errors"] if wrong else []
+    parts += [f"{plural(right, 'document')} without errors"] if right else []
+    return f"the report leaves out {' and '.join(parts)}." if parts else None
+
+
+def _choose(payload: Payload, wrong: Longs, most_wrong: int, most_right: int) -> tuple[Longs, dict[str, int]]:
+    """Documents with errors and a sample of the others, in order; and how many of each are left out."""
+    right = np.setdiff1d(np.arange(len(payload.ids)), wrong)
+    random = np.random.default_rng(0)
+    sampled = [
+        group if len(group) <= most else np.sort(random.choice(group, most, replace=False))
+        for group, most in ((wrong, most_wrong), (right, most_right))
+    ]
+    left_out = {"wrong": len(wrong) - len(sampled[0]), "right": len(right) - len(sampled[1])}
+    return np.sort(np.concatenate(sampled)), {"documents": len(payload.ids), **left_out}
+
+
+def _pack(said: Any) -> str:
+    """JSON, compressed, in letters that can stand in a page."""
+    packer = zlib.compressobj(6, wbits=31)
+    return base64.b64encode(packer.compress(msgspec.json.encode(said)) + packer.flush()).decode()
+
+
+def _page(title: str, style: str, scripts: list[str], data: Iterable[str], more: str = "") -> Iterator[str]:
+    allowed = " ".join([*map(_hash, scripts), *more.split()])
+    # Plotly makes an empty style sheet, and sets style attributes
+    policy = (
+        f"default-src 'none'; script-src {allowed}; style-src-elem {_hash(style)} {_hash('')}; "
+        "style-src-attr 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    yield (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n"
+    )
+    yield _asset("page.html")
+    # plotly.js brings style sheets for maps, unless what has their id is there: maps are not drawn here
+    sheets = re.findall(r'getElementById\("([0-9a-f]{64})"\)', scripts[0])
+    yield "".join(f'<template id="{name}"></template>\n' for name in sheets)
+    yield from data
+    for script in scripts[:-1]:
+        yield f"<script>{script}</script>\n"
+    yield f'<script type="module">{scripts[-1]}</script>\n</body>\n</html>\n'
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _scripts() -> list[str]:
+    """plotly.js, if it is installed, and the page's own modules as one."""
+    plotly = _plotly()
+    own = "\n".join(_inline(_asset(f"{name}.js")) for name in MODULES)
+    return [*([] if plotly is None else [plotly]), own]
+
+
+def _inline(module: str) -> str:
+    """A module to stand in one script with the modules that it imports from."""
+    return re.sub(r"^(?:import .*\n|export )", "", module, flags=re.MULTILINE)
+
+
+def _plotly() -> str | None:
+    """plotly.js from the installed package, without loading the package."""
+    spec = find_spec("plotly")
+    if spec is None or spec.origin is None:
+        return None
+    path = Path(spec.origin).parent / "package_data" / "plotly.min.js"
+    return path.read_text("utf-8") if path.is_file() else None
+
+
+def _asset(name: str) -> str:
+    return (files("spanscore.report.page") / "assets" / name).read_text("utf-8")
