@@ -15,7 +15,7 @@ demo: .venv/demo
 	done
 	@echo "The first errors in English (all: demo-out/en/false_positives.csv):"
 	@head -n 4 demo-out/en/false_positives.csv
-	@echo "Open demo-out/en/confusion_matrix.html and demo-out/de/confusion_matrix.html in a browser."
+	@echo "Open demo-out/en/report.html and demo-out/de/report.html in a browser."
 
 test: .venv/dev
 	$(BIN)/python -m pytest -n auto

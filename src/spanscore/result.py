@@ -246,6 +246,10 @@ class Result:
         listed = ", ".join(f'["{one.measure!r}", "{one.system}"]' for one in found)
         raise UsageError(f"'{key}' names several results; take one of {listed}.")
 
+    def with_settings(self, **more: Any) -> Result:
+        """The same, with more of what it takes to score it again."""
+        return replace(self, settings={**self.settings, **more})
+
     def errors(self, measure: str, system: str | None = None, *, correct: bool = False) -> list[Error]:
         """The spans that a measure does not count as right (or all of them), with verdict and explanation."""
         return list(self[measure if system is None else (measure, system)].errors(correct=correct))

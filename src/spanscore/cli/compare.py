@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -100,7 +101,8 @@ def command(
     first, second = files[0][0], files[-1][0]
     changes = {repr(one): found.changes(repr(one), first, second) for one in chosen}
     if output is not None:
-        found.result.settings["reading"] = {key: value for key, value in tags.items() if value is not None}
+        reading = {key: value for key, value in tags.items() if value is not None}
+        found = replace(found, result=found.result.with_settings(reading=reading))
         _write(found, changes, output, text=text, quiet=quiet)
     if format_ == "markdown":
         click.echo(report.markdown(found), nl=False)

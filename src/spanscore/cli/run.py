@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 @click.option("--threshold", type=float, default=0.9, show_default=True, help="The least IoU that is right.")
 @click.option("--beta", type=float, default=2.0, show_default=True, help="How much more recall counts in F.")
 @click.option("--score-threshold", type=float, help="Leave out predictions with a lower score.")
+@click.option("--ci", "level", type=float, metavar="LEVEL", help="Intervals at this level, such as 0.95.")
+@click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the resamples.")
 @click.option("--entities", metavar="A,B", help="Look for and score these types only.")
 @click.option("--map", "label_map", metavar="FILE", help="Lines 'from: to' that overrule the entity alignment.")
 @click.option("--allow-missing-mappings", is_flag=True, help="Leave out spans of unknown types, not their documents.")
@@ -66,6 +69,7 @@ def command(
     tags: dict[str, Any],
     text: Any,
     quiet: bool,
+    level: float | None,
     **given: Any,
 ) -> None:
     """Run a detector over a labelled DATASET, align the entity types, score, and write what people look at.
@@ -82,6 +86,7 @@ def command(
     from spanscore.pipeline.outputs import FILES, check_folder, write_all
     from spanscore.readers import whole as whole_corpus
     from spanscore.report.confusion import plotly
+    from spanscore.stats import Bootstrap
 
     plotly()
     chosen = tuple(name.strip() for name in entities.split(",") if name.strip()) if entities is not None else ()
@@ -108,6 +113,8 @@ def command(
         jobs=given["jobs"],
         resume=given["resume"],
         max_failures=given["max_failures"],
+        ci=None if level is None else Bootstrap(level, given["resamples"], given["seed"]),
+        reading={key: value for key, value in tags.items() if value is not None},
     )
     say: Callable[[str], None] = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     count = f"{plural(len(corpus), 'document')}, {plural(len(corpus.start), 'span')}"
@@ -119,7 +126,14 @@ def command(
     except KeyboardInterrupt:
         click.echo(f"spanscore: interrupted; go on with: --resume -o {printable(output, limit=255)}", err=True)
         sys.exit(130)
-    arguments = {"dataset": corpus.source, "detector": detector, "language": language, "output": output, **given}
+    arguments = {
+        "dataset": corpus.source,
+        "detector": detector,
+        "language": language,
+        "output": output,
+        "ci": level,
+        **given,
+    }
     said = write_all(outcome, journal, text=text, arguments=arguments)
     for note in outcome.notes:
         say(f"warning: {note}")

@@ -67,9 +67,7 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "json_", metavar="FILE", help="Write the results as JSON to this file; '-' prints nothing but JSON."
 )
-@click.option(
-    "-o", "--output", metavar="DIR", help="Write results, errors and a report into this folder."
-)
+@click.option("-o", "--output", metavar="DIR", help="Write results, errors and a report into this folder.")
 @text_options
 @click.option(
     "--format",
@@ -142,7 +140,7 @@ def command(
         read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
         keep = bool(by) or output is not None
         result = score_all(whole_corpus(gold_chunks), read, chosen, by=by, by_document=keep, **settings)
-        result.settings["reading"] = {key: value for key, value in tags.items() if value is not None}
+        result = result.with_settings(reading={key: value for key, value in tags.items() if value is not None})
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
             count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"

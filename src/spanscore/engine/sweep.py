@@ -56,8 +56,16 @@ class Curve:
     @cached_property
     def numbers(self) -> tuple[Floats, Floats, Floats]:
         """Precision, recall and F at each threshold."""
-        named = {name: self.counts[1:, i] for i, name in enumerate(self.fields)}
+        return self.numbers_at(np.arange(1, len(self.counts)))
+
+    def numbers_at(self, rows: Longs) -> tuple[Floats, Floats, Floats]:
+        """Precision, recall and F of rows of the counts."""
+        named = {name: self.counts[rows, i] for i, name in enumerate(self.fields)}
         return prf(self.measure, named, self.beta)
+
+    def rows(self, thresholds: Floats) -> Longs:
+        """The rows of the counts for these thresholds."""
+        return np.searchsorted(-self.threshold, -thresholds, side="right")
 
     @cached_property
     def average_precision(self) -> float:
@@ -71,7 +79,7 @@ class Curve:
 
     def at(self, threshold: float) -> Score:
         """The score of predictions with at least this score."""
-        row = int(np.searchsorted(-self.threshold, -threshold, side="right"))
+        row = int(self.rows(np.array([threshold]))[0])
         named = {name: self.counts[row : row + 1, i] for i, name in enumerate(self.fields)}
         p, r, f = prf(self.measure, named, self.beta)
         shown = {key: column[0].item() for key, column in self.measure.shown(named).items()}
@@ -199,6 +207,9 @@ def _curves(pairing: Pairing, measure: Measure, system: str, beta: float, bins: 
         np.add.at(sums, place, change[mine])
         if not len(steps) or steps[0] != -np.inf:
             steps, sums = np.append(-np.inf, steps), np.concatenate([np.zeros_like(sums[:1]), sums])
+        if kind is not None:  # others' scores change nothing here
+            changing = np.append(True, sums[1:].any(axis=1))
+            steps, sums = steps[changing], sums[changing]
         calibration = Calibration.of(score[rows], right[rows], bins)
         counts = np.cumsum(sums, axis=0)
         yield Curve(system, measure, kind, beta, -steps[1:], fields, counts, calibration, line)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from spanscore.engine.page import write_report
 from spanscore.errors import InputError, printable
 from spanscore.pipeline.journal import FINISHED, RUN, write
 from spanscore.report import confusion, error_tables
-from spanscore.report.files import whole
+from spanscore.report.files import to_json, whole
 from spanscore.report.metrics import metrics
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ FILES = (
     "false_positives.csv",
     "false_negatives.csv",
     "confusion_matrix.html",
+    "results.json",
+    "report.html",
     RUN,
     "metrics.json",
 )
@@ -72,15 +75,20 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
     with whole(folder / "confusion_matrix.html") as file:
         page = confusion.page(by_type.confusion, title, by_type.signature)
         file.write(page.encode("utf-8", "backslashreplace"))
+    with whole(folder / "results.json") as file:
+        file.write(to_json(outcome.result))
+    title = f"{outcome.job.detector.name} on {Path(outcome.job.dataset.source).name}, {outcome.job.language}"
+    left_out = write_report(outcome.result, folder / "report.html", text=text, title=title)
+    notes = [*outcome.notes, *([] if left_out is None else [left_out])]
     about = dict(outcome.about)
     about["seconds"] = {**about["seconds"], "writing": round(time.perf_counter() - began, 3)}
     shown = {
         name: printable(value, limit=4096) if isinstance(value, str) else value for name, value in arguments.items()
     }
-    _json(folder / RUN, {**about, "arguments": shown, "warnings": list(outcome.notes)})
-    more = {"warnings": list(outcome.notes), "errors": counts, "failures": about["failures"]}
+    _json(folder / RUN, {**about, "arguments": shown, "warnings": notes})
+    more = {"warnings": notes, "errors": counts, "failures": about["failures"]}
     total, discarded = len(outcome.job.dataset), len(outcome.discarded)
-    said = metrics(by_type, pii, total=total, discarded=discarded, more=more)
+    said = metrics(by_type, pii, total=total, discarded=discarded, more=more, bootstrap=outcome.result.bootstrap)
     _json(folder / "metrics.json", said)
     return said
 

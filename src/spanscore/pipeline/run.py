@@ -22,7 +22,7 @@ from spanscore.detectors.registry import texts_of
 from spanscore.engine.local import score_all
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.measures import measure
-from spanscore.pipeline.journal import Journal, record
+from spanscore.pipeline.journal import FINISHED, Journal, record
 from spanscore.pipeline.work import About, Crew, crew
 from spanscore.records import build
 from spanscore.version import __version__
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from spanscore.detectors import Outcome as Found
     from spanscore.records import Document
     from spanscore.result import Result
+    from spanscore.stats import Bootstrap
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,9 @@ class Job:
     jobs: int = 1
     resume: bool = False
     max_failures: int = 0
+    ci: Bootstrap | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """Options that the dataset was read with, for it to be read again."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,10 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
         label_map=_only(alignment.label_map, used | set(found.labels), job.entities),
         resolve=job.resolve,
         resolve_gold=False,
+        ci=job.ci,
     )
+    result.inputs["systems"][job.detector.name]["source"] = FINISHED
+    result = result.with_settings(score_threshold=job.score_threshold, only_predicted=True, reading=dict(job.reading))
     failed = sum(isinstance(outcome, Failure) for _, outcome in predictions)
     notes = [*detector.notes, *job.label_map.unused(used | set(found.labels))]
     if failed:

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spanscore.result import Score, Scores
+    from spanscore.stats import Bootstrap
 
 
-def metrics(by_type: Scores, pii: Scores, *, total: int, discarded: int, more: dict[str, Any]) -> dict[str, Any]:
+def metrics(
+    by_type: Scores,
+    pii: Scores,
+    *,
+    total: int,
+    discarded: int,
+    more: dict[str, Any],
+    bootstrap: Bootstrap | None = None,
+) -> dict[str, Any]:
     """Precision, recall and F of the PII level, the same by entity type, and how many samples they are of."""
     precision, recall, f = numbers(pii.overall)
     return {
@@ -30,9 +39,25 @@ def metrics(by_type: Scores, pii: Scores, *, total: int, discarded: int, more: d
             "samples_evaluated": total - discarded,
             "samples_discarded": discarded,
         },
+        **({} if bootstrap is None else {"intervals": _intervals(by_type, pii, bootstrap)}),
         "signatures": [by_type.signature, pii.signature],
         **more,
     }
+
+
+def _intervals(by_type: Scores, pii: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
+    """Where precision, recall and F are likely to be, of the PII level and by entity type."""
+    found = {"pii": pii.interval(bootstrap)}
+    found |= {f"entity:{label}": by_type.interval(bootstrap, label) for label in by_type.by_type}
+    ends = {
+        name: {
+            key: [None if math.isnan(end) else end for end in getattr(one, number)]
+            for key, number in (("precision", "precision"), ("recall", "recall"), ("f1_score", "f"))
+        }
+        for name, one in found.items()
+        if one is not None
+    }
+    return {"level": bootstrap.level, **ends}
 
 
 def numbers(score: Score) -> list[float | None]:

@@ -243,8 +243,7 @@ def _curves(curves: Sequence[Curve]) -> dict[str, Any] | None:
 
 
 def _curve(curve: Curve, best: float | None, threshold: Floats) -> dict[str, Any]:
-    rows = np.searchsorted(-curve.threshold, -threshold, side="right")
-    numbers = (np.append(np.nan, column)[rows].tolist() for column in curve.numbers)
+    numbers = (column.tolist() for column in curve.numbers_at(curve.rows(threshold)))
     found = curve.calibration
     calibration = found and {
         "ece": found.error,

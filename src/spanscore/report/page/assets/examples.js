@@ -310,7 +310,7 @@ export async function drawDocument() {
     h("details", {}, h("summary", {}, "The spans as a table"), h("table", {}, h("thead", {}, h("tr", {}, ["from", "start", "end", "type", "score"].map((name) => h("th", { scope: "col", class: "text" }, name)))),
       h("tbody", {}, found.sides.flatMap((spans, side) => spans.slice(0, 500).map(([a, b, label, score]) => h("tr", {}, h("td", { class: "text" }, visible(names[side])), h("td", {}, a), h("td", {}, b), h("td", { class: "text" }, visible(head.labels[label])), h("td", {}, score ?? ""))))))),
     h("p", {}, h("button", { type: "button", on: { click: () => change({ doc: "" }) } }, "Close")));
-  dialog.onclose = () => change({ doc: "" });
+  dialog.onclose = () => dialog.open || change({ doc: "" }); // another dialog's closing may be told late
   if (!dialog.open) dialog.showModal();
   if (found.text === null) {
     room.append(h("p", { class: "none" }, "The text of this document is not in the report."));

@@ -23,7 +23,7 @@ export function baseLayout() {
   };
 }
 
-export const PLOT = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: false, showTips: false };
+export const PLOT = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: false, doubleClickDelay: 0, showTips: false };
 
 // A matrix of counts by two codes: rows and columns that occur, the code -1 last.
 export function matrixOf(cells) {

@@ -1,0 +1,558 @@
+"""The report in a browser without a network: what a person does with it, and what hostile data cannot do."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+import spanscore as ss
+from spanscore.engine.page import write_report
+from spanscore.generate import generate
+from spanscore.report.page import write as page_writer
+
+
+def run(*arguments: str, cwd: Path) -> str:
+    call = [sys.executable, "-m", "spanscore", *arguments]
+    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def noisy(documents: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
+    """Predictions with every kind of error, each with a score."""
+    rng = random.Random(seed)
+    found = []
+    for one in documents:
+        spans = []
+        for span in one["spans"]:
+            chance = rng.random()
+            start, end, label = span["start"], span["end"], span["label"]
+            if chance < 0.2:
+                continue
+            if chance < 0.3:
+                end = max(start + 1, end - 2)
+            elif chance < 0.4:
+                label = "PERSON" if label != "PERSON" else "LOCATION"
+            elif chance < 0.5 and end - start > 3:
+                middle = (start + end) // 2
+                spans.append({"start": start, "end": middle - 1, "label": label, "score": 0.35})
+                start = middle
+            spans.append({"start": start, "end": end, "label": label, "score": round(rng.uniform(0.3, 1), 2)})
+        if rng.random() < 0.4:
+            spans.append({"start": 0, "end": min(4, len(one["text"])), "label": "URL", "score": 0.31})
+        found.append({"id": one["id"], "spans": spans})
+    return found
+
+
+def write(path: Path, documents: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two systems compared, with a report."""
+    path = tmp_path_factory.mktemp("report")
+    gold = []
+    for number, one in enumerate(generate(60, seed=3)):
+        spans = [{"start": span.start, "end": span.end, "label": span.label} for span in one.spans]
+        gold.append({"id": one.id, "text": one.text, "spans": spans, "meta": {"ward": "ab"[number % 2]}})
+    write(path / "gold.jsonl", gold)
+    write(path / "one.jsonl", noisy(gold, 1))
+    write(path / "two.jsonl", noisy(gold, 2))
+    run(
+        "compare",
+        "gold.jsonl",
+        "one=one.jsonl",
+        "two=two.jsonl",
+        "-m",
+        "iou(threshold=0.6)",
+        "-m",
+        "exact",
+        "-o",
+        "out",
+        cwd=path,
+    )
+    return path
+
+
+def opened(page: Any, path: Path, state: str = "") -> Any:
+    page.goto(path.as_uri() + state)
+    page.wait_for_selector("html[data-ready]")
+    expect(page.locator("#count")).to_contain_text("example")
+    return page
+
+
+def count(page: Any) -> int:
+    """How many examples the page says that it lists."""
+    return int(re.sub(r"\D", "", page.inner_text("#count").split("example")[0]))
+
+
+def rows_of(folder: Path, system: str, measure: str) -> dict[str | None, dict[str, Any]]:
+    said = json.loads((folder / "out" / "results.json").read_text())["results"]
+    return {
+        row["type"]: row for row in said if (row["system"], row["measure"]) == (system, measure) and "by" not in row
+    }
+
+
+def click_cell(page: Any, gold: str, taken: str) -> None:
+    """Click a cell of the heatmap, once it tells what it is."""
+    at = page.evaluate(
+        """([gold, taken]) => {
+            const plot = document.getElementById("heatmap"), layout = plot._fullLayout;
+            plot.scrollIntoView({block: "center"});
+            const x = layout.xaxis.ticktext.indexOf(taken), y = layout.yaxis.ticktext.indexOf(gold);
+            const box = plot.getBoundingClientRect();
+            return [box.x + layout.margin.l + layout.xaxis.d2p(x), box.y + layout.margin.t + layout.yaxis.d2p(y)];
+        }""",
+        [gold, taken],
+    )
+    page.mouse.move(0, 0)
+    page.mouse.move(*at)
+    expect(page.locator("#heatmap .hovertext")).to_contain_text(f"gold {gold}taken for {taken}")
+    page.mouse.click(*at)
+
+
+def test_a_cell_shows_exactly_its_examples(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    page.wait_for_selector("#heatmap .heatmaplayer image")
+    kinds = rows_of(folder, "one", "iou(threshold=0.6)")
+    name = max((kind for kind in kinds if kind), key=lambda kind: kinds[kind]["counts"]["tp"])
+    click_cell(page, name, name)
+    expect(page).to_have_url(re.compile("g="))
+    assert count(page) == kinds[name]["counts"]["tp"]
+    told = page.locator(".example .top span:nth-child(2)").all_inner_texts()
+    assert set(told) == {f"{name} → {name}"}
+    result = ss.score(ss.read(folder / "gold.jsonl"), ss.read(folder / "one.jsonl"), "iou(threshold=0.6)")
+    confusion = result["iou"].confusion
+    missed = next(kind for kind, other in confusion if other is None)
+    click_cell(page, str(missed), "(missed)")
+    expect(page).to_have_url(re.compile("c=-1"))
+    assert count(page) == confusion[missed, None]
+    wrong = next((a, b) for a, b in confusion if a and b and a != b)
+    click_cell(page, str(wrong[0]), str(wrong[1]))
+    expect(page.locator("#count")).to_have_text(re.compile(f"^{confusion[wrong]} "))
+    assert count(page) == confusion[wrong]
+
+
+def test_rows_columns_and_the_table_of_the_matrix(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    result = ss.score(ss.read(folder / "gold.jsonl"), ss.read(folder / "one.jsonl"), "iou(threshold=0.6)")
+    confusion = result["iou"].confusion
+    page.click("#matrix summary")
+    page.click("#confusion tbody th button:text-is('PERSON')")
+    assert count(page) == sum(number for (a, _), number in confusion.items() if a == "PERSON")
+    page.click("#confusion thead th button:text-is('(missed)')")
+    assert count(page) == sum(number for (_, b), number in confusion.items() if b is None)
+    page.click("#confusion tbody th button:text-is('(spurious)')")
+    assert count(page) == sum(number for (a, _), number in confusion.items() if a is None)
+    page.locator("#heatmap .ytick text", has_text="PERSON").first.click()
+    assert count(page) == sum(number for (a, _), number in confusion.items() if a == "PERSON")
+    page.locator("#heatmap .xtick text", has_text="URL").first.click()
+    assert count(page) == sum(number for (_, b), number in confusion.items() if b == "URL")
+    shown = page.locator("#confusion tbody td button").all_inner_texts()
+    assert sum(int(text.replace(",", "")) for text in shown) == sum(confusion.values())
+
+
+def test_every_number_is_that_of_the_results(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    for measure in range(2):
+        page.select_option("#m", str(measure))
+        for system in ("one", "two"):
+            page.select_option("#s", "0" if system == "one" else "1")
+            name = page.locator("#m option").all_inner_texts()[measure]
+            wanted = rows_of(folder, system, name)
+            for line in page.locator("#types tbody tr").all():
+                kind = line.locator("th").inner_text()
+                numbers = [text.split()[0] for text in line.locator("td").all_inner_texts()]
+                score = wanted[kind]
+                spelt = ["–" if score[n] is None else f"{score[n]:.3f}" for n in ("precision", "recall", "f")]
+                assert numbers[:3] == spelt
+                assert numbers[3:] == [str(number) for number in score["counts"].values()]
+
+
+def test_filters(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    everything = count(page)
+    for option in page.locator("#v option").all():
+        value, told = option.get_attribute("value"), option.inner_text()
+        if "(" in told:
+            page.select_option("#v", value)
+            assert count(page) == int(told.split("(")[1].rstrip(")"))
+            texts = page.locator(".example .verdict").all_inner_texts()
+            assert {text[2:] for text in texts} == {value}
+            page.select_option("#v", "errors")
+    assert count(page) == everything
+    page.fill("#smin", "0.9")
+    page.press("#smin", "Enter")
+    high = count(page)
+    assert 0 < high < everything
+    page.click("#clear")
+    page.fill("#lmax", "5")
+    page.press("#lmax", "Enter")
+    assert 0 < count(page) < everything
+    page.click("#clear")
+    document = json.loads((folder / "gold.jsonl").read_text().splitlines()[7])
+    page.fill("#q", document["text"][3:25].upper())
+    page.press("#q", "Enter")
+    expect(page.locator("#count")).not_to_have_text(re.compile(f"^{everything} |Unpacking"))
+    assert set(page.locator(".example .id").all_inner_texts()) == {document["id"]}
+    page.click("#clear")
+    page.select_option("#sl", "meta.ward=1")
+    ids = {
+        json.loads(line)["id"]: json.loads(line)["meta"]["ward"]
+        for line in (folder / "gold.jsonl").read_text().splitlines()
+    }
+    assert {ids[name] for name in page.locator(".example .id").all_inner_texts()} == {"b"}
+
+
+def test_keys_and_a_link_that_shows_the_same(page: Any, browser: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html", "#v=all")
+
+    def selected() -> int:
+        return int(page.get_attribute(".example[aria-current]", "aria-posinset"))
+
+    assert selected() == 1
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    assert selected() == 2
+    page.keyboard.press("n")
+    assert page.inner_text(".example[aria-current] .verdict").startswith("✗")
+    for _ in range(30):
+        page.keyboard.press("j")
+    box, frame = page.locator(".example[aria-current]").bounding_box(), page.locator("#list").bounding_box()
+    assert frame["y"] - 1 <= box["y"] <= frame["y"] + frame["height"] - box["height"] + 1
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator("#dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#dialog")).to_be_hidden()
+    page.keyboard.press("o")
+    page.wait_for_selector("#dialog[open] .lanes")
+    assert page.inner_text("#dialog-title") == page.inner_text(".example[aria-current] .id")
+    page.keyboard.press("Escape")
+    expect(page.locator("#dialog")).to_be_hidden()
+    page.select_option("#theme", "dark")
+    page.select_option("#s", "1")
+    page.select_option("#v", "missed")
+    page.keyboard.press("j")
+    address, told = page.url, page.inner_text("#count")
+    other = browser.new_context(offline=True).new_page()
+    other.goto(address)
+    other.wait_for_selector(".example[aria-current]")
+    assert other.inner_text("#count") == told
+    assert other.input_value("#s") == "1"
+    assert other.get_attribute("html", "data-theme") == "dark"
+    assert other.get_attribute(".example[aria-current]", "aria-posinset") == page.get_attribute(
+        ".example[aria-current]", "aria-posinset"
+    )
+    other.context.close()
+
+
+def test_the_slider_shows_what_the_command_line_prints(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    for place in (3, 20, 41):
+        page.evaluate(
+            """place => { const slider = document.getElementById("slider"); slider.value = place;
+                          slider.dispatchEvent(new Event("input", {bubbles: true})); }""",
+            place,
+        )
+        threshold = page.inner_text("#threshold").split()[-1]
+        said = json.loads(
+            run(
+                "sweep",
+                "gold.jsonl",
+                "one=one.jsonl",
+                "-m",
+                "iou(threshold=0.6)",
+                "--at",
+                threshold,
+                "--json",
+                "-",
+                cwd=folder,
+            )
+        )
+        wanted = {curve["type"] or "all types": curve for curve in said["curves"]}
+        for line in page.locator("#at-threshold tbody tr").all():
+            cells = line.locator("td").all_inner_texts()
+            at = wanted[line.locator("th").inner_text()]["at"][0]
+            assert cells[:3] == ["–" if at[n] is None else f"{at[n]:.3f}" for n in ("precision", "recall", "f")]
+
+
+def test_two_systems(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    said = json.loads((folder / "out" / "comparison.json").read_text())["diff"]
+    counts = next(row for row in said if row["measure"] == "iou(threshold=0.6)" and row["by"] is None)
+    for status in ("broken", "fixed", "both wrong", "both right"):
+        button = page.locator("#status button", has_text=status)
+        assert int(button.inner_text().split()[0]) == counts[status]
+        button.click()
+        assert count(page) == counts[status]
+    page.click("#suspected")
+    told = int(page.inner_text("#suspected").split()[1])
+    assert count(page) == told > 0
+    page.locator(".example button", has_text="gold is wrong").nth(0).click()
+    page.locator(".example button", has_text="gold is wrong").nth(1).click()
+    assert "w=" in page.url
+    with page.expect_download() as download:
+        page.click("#export")
+    lines = [json.loads(line) for line in Path(download.value.path()).read_text().splitlines()]
+    assert len(lines) == 2
+    assert {"document", "start", "end", "gold", "taken_for", "verdict"} == set(lines[0])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("state", ["", "&doc=1"], ids=["page", "document"])
+def test_nothing_stands_in_the_way_of_assistive_technology(page: Any, folder: Path, theme: str, state: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    opened(page, folder / "out" / "report.html", f"#theme={theme}&v=all{state}")
+    page.wait_for_selector("#heatmap .heatmaplayer image")
+    for one in page.locator("details").all():
+        one.evaluate("one => { one.open = true; }")
+    found = Axe().run(page)
+    grave = [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in found.response["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+
+
+def test_dark_as_the_system_asks(browser: Any, folder: Path) -> None:
+    context = browser.new_context(offline=True, color_scheme="dark")
+    page = opened(context.new_page(), folder / "out" / "report.html")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.select_option("#theme", "light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    context.close()
+
+
+def test_lanes_stand_where_the_letters_are(page: Any, tmp_path: Path) -> None:
+    """Nested, crossing and empty spans, beyond the BMP, from right to left: each bar is over its letters."""
+    text = "😀😀 Dr. Ann Lee-Smith of Oslo\n שלום עולם and 山田太郎"
+    spans = [
+        {"start": 3, "end": 20, "label": "PERSON"},
+        {"start": 7, "end": 10, "label": "GIVEN"},
+        {"start": 15, "end": 28, "label": "CROSSING"},
+        {"start": 30, "end": 34, "label": "HEBREW"},
+        {"start": 44, "end": 48, "label": "KANJI"},
+        {"start": 5, "end": 5, "label": "EMPTY"},
+    ]
+    gold = ss.Corpus.from_documents([{"id": "d", "text": text, "spans": spans}])
+    pred = ss.Corpus.from_documents([{"id": "d", "spans": [{**spans[1], "score": 0.5}, {**spans[4], "score": 0.25}]}])
+    write_report(ss.score(gold, pred, "exact"), tmp_path / "r.html")
+    opened(page, tmp_path / "r.html", "#v=all&doc=1")
+    page.wait_for_selector("#dialog .lane")
+    found = page.evaluate(
+        """() => [...document.querySelectorAll("#dialog .lane")].map(bar => {
+            const box = bar.getBoundingClientRect(), node = document.querySelector("#dialog .lanes").firstChild;
+            const letters = [...node.data], range = document.createRange();
+            let at = 0, under = "";
+            for (const letter of letters) {
+                range.setStart(node, at); at += letter.length; range.setEnd(node, at);
+                const one = range.getBoundingClientRect(), middle = one.left + one.width / 2;
+                const near = Math.abs(one.top - box.bottom) < 80 || Math.abs(box.top - one.bottom) < 80;
+                if (middle > box.left && middle < box.right && near && letter !== "\\n") under += letter;
+            }
+            return [bar.classList.contains("gold") ? "gold" : "system", bar.textContent, under, box.top];
+        })"""
+    )
+    by = {(side, label): under for side, label, under, _ in found}
+    whole = list(text)
+    for span in spans[:5]:
+        wanted = "".join(whole[span["start"] : span["end"]]).replace("\n", "")
+        assert wanted in by["gold", span["label"]].replace("\n", ""), span
+    assert ("system", "GIVEN") in by
+    assert ("gold", "EMPTY") in by
+    tops = {label: top for side, label, _, top in found if side == "gold"}
+    assert len({tops["PERSON"], tops["GIVEN"], tops["CROSSING"]}) >= 2
+
+
+BAD = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "javascript:alert(3)",
+    "{{7*7}} ${7*7} <%= 7*7 %>",
+    "\u202eevil\u2066",
+    "nul\x00nul",
+    "<!-- --!> ]]> &lt;b&gt;",
+    "'\"`;--",
+    "__proto__",
+    "constructor",
+]
+
+
+def hostile() -> tuple[ss.Corpus, ss.Corpus]:
+    gold, pred = [], []
+    for number, bad in enumerate(BAD):
+        text = f"{bad} and {bad}"
+        spans = [{"start": 0, "end": len(bad), "label": bad}, {"start": len(bad) + 5, "end": len(text), "label": "X"}]
+        gold.append(
+            {"id": f"{bad}#{number}", "text": text, "spans": spans, "meta": {bad: bad, "k": f"{bad}{number % 3}"}}
+        )
+        pred.append(
+            {"id": f"{bad}#{number}", "spans": [{"start": 0, "end": len(bad), "label": BAD[number - 1], "score": 0.5}]}
+        )
+    line = "word " * 200_000
+    gold.append({"id": "long", "text": line, "spans": [{"start": 500_000, "end": 500_004, "label": "X"}]})
+    pred.append({"id": "long", "spans": [{"start": 0, "end": 4, "label": "X", "score": 0.1}]})
+    return ss.Corpus.from_documents(gold), ss.Corpus.from_documents(pred)
+
+
+@pytest.mark.parametrize("folder_", [False, True], ids=["page", "folder"])
+def test_hostile_data_is_shown_and_nothing_runs(page: Any, tmp_path: Path, folder_: bool) -> None:
+    gold, pred = hostile()
+    result = ss.score_all(gold, {"<b>&": pred, "</title><script>alert(9)</script>": pred}, ["exact", "iou"])
+    target = tmp_path / "r" if folder_ else tmp_path / "r.html"
+    write_report(result, target, folder=folder_, title="</title><script>alert(4)</script>")
+    opened(page, target / "index.html" if folder_ else target, "#v=all")
+    page.wait_for_selector("#heatmap .heatmaplayer image")
+    assert page.title() == "</title><script>alert(4)</script>"
+    shown = page.locator("#types tbody th").all_inner_texts()
+    assert set(BAD) - {BAD[4], BAD[5]} <= set(shown)
+    assert "nul␀nul" in shown
+    assert "▯evil▯" in shown
+    for _ in range(count(page)):
+        page.keyboard.press("j")
+    page.keyboard.press("o")
+    page.wait_for_selector("#dialog[open] .lanes")
+    assert page.inner_text("#dialog-title") == "long"
+    page.keyboard.press("Escape")
+    for query in ("onerror", "7*7", "evil"):
+        page.fill("#q", query)
+        page.press("#q", "Enter")
+        expect(page.locator("#count")).to_have_text(re.compile("^[1-9]"))
+        assert query in page.locator(".example .lanes").first.inner_text()
+    assert page.evaluate("document.querySelectorAll('img, iframe, object, a[href^=javascript]').length") == 0
+    assert page.evaluate("document.querySelectorAll('script').length") == page.evaluate(
+        "document.querySelectorAll('script[id], script[src], script:not([id]):not([src])').length"
+    )
+    assert page.evaluate("typeof globalThis.evil") == "undefined"
+
+
+def test_only_what_the_page_brought_may_run(page: Any, tmp_path: Path) -> None:
+    gold, pred = hostile()
+    write_report(ss.score(gold, pred, "exact"), tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    assert "unsafe-eval" not in policy[1]
+    assert "'unsafe-inline'" not in policy[1].replace("style-src-attr 'unsafe-inline'", "")
+    assert "http" not in policy[1]
+    (tmp_path / "bad.html").write_text(text.replace("</body>", "<script>document.title = 'ran'</script></body>"))
+    blocked: list[str] = []
+    fresh = page.context.new_page()
+    fresh.on("console", lambda message: blocked.append(message.text))
+    fresh.goto((tmp_path / "bad.html").as_uri())
+    fresh.wait_for_selector("html[data-ready]")
+    assert fresh.title() != "ran"
+    assert any("Content Security Policy" in one for one in blocked)
+
+
+@pytest.mark.parametrize("how", ["hide", "mask"])
+def test_no_text_leaves_the_page_without_it(page: Any, folder: Path, tmp_path: Path, how: str) -> None:
+    option = {"hide": "--no-text", "mask": "--mask"}[how]
+    run("report", "out", option, "-o", str(tmp_path / "r.html"), cwd=folder)
+    opened(page, tmp_path / "r.html", "#v=all")
+    unpacked = page.evaluate(
+        """async () => {
+            const all = [];
+            for (const one of document.querySelectorAll("script[id^=shard]")) {
+                const bytes = Uint8Array.from(atob(one.textContent), c => c.charCodeAt(0));
+                all.push(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
+            }
+            return all.join("");
+        }"""
+    )
+    shown = page.content()
+    for line in (folder / "gold.jsonl").read_text().splitlines():
+        one = json.loads(line)
+        assert one["text"][:15] not in unpacked
+        assert len(one["text"]) < 30 or one["text"] not in shown
+    if how == "mask":
+        assert re.search(r"X[Xx,. 9]+", page.locator(".example .lanes").first.inner_text())
+    else:
+        assert page.locator(".example .lanes").count() == 0
+
+
+def test_without_plotly_there_is_a_table(page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_writer, "find_spec", lambda name: None)
+    gold, pred = hostile()
+    write_report(ss.score(gold, pred, "exact"), tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size < 1_500_000
+    opened(page, tmp_path / "r.html")
+    assert page.locator("#heatmap").count() == 0
+    page.click("#confusion tbody th button:text-is('X')")
+    assert count(page) == len(BAD) + 1
+    assert page.locator("#at-threshold tbody tr").count() > 1
+
+
+def test_a_long_list_draws_what_is_in_view(page: Any, tmp_path: Path) -> None:
+    gold = [
+        {"id": f"d{i}", "text": f"some words {i} here", "spans": [{"start": 5, "end": 10, "label": "X"}]}
+        for i in range(5000)
+    ]
+    pred = [{"id": one["id"], "spans": []} for one in gold]
+    result = ss.score(ss.Corpus.from_documents(gold), ss.Corpus.from_documents(pred), "exact")
+    write_report(result, tmp_path / "r.html")
+    opened(page, tmp_path / "r.html")
+    assert count(page) == 5000
+    for share in (0.0, 0.31, 0.77, 1.0, 0.5):
+        blank = page.evaluate(
+            """async share => {
+                const list = document.getElementById("list");
+                list.scrollTop = share * list.scrollHeight;
+                await new Promise(requestAnimationFrame);
+                await new Promise(requestAnimationFrame);
+                const box = list.getBoundingClientRect();
+                const rows = [...list.querySelectorAll(".example")].map(one => one.getBoundingClientRect()).sort((a, b) => a.top - b.top);
+                const first = rows[0].top, last = rows[rows.length - 1].bottom;
+                return [rows.length, Math.max(0, first - box.top - 1), Math.max(0, box.bottom - last - 1)];
+            }""",
+            share,
+        )
+        assert blank[0] < 60
+        assert blank[1:] == [0, 0]
+    page.wait_for_selector(".example .lanes")
+
+
+def test_a_page_says_what_it_leaves_out(page: Any, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(4000)]
+    gold = [
+        {"id": f"d{i}", "text": " ".join(rng.choices(words, k=400)), "spans": [{"start": 5, "end": 10, "label": "X"}]}
+        for i in range(1500)
+    ]
+    pred = [{"id": one["id"], "spans": one["spans"] if i % 3 else []} for i, one in enumerate(gold)]
+    result = ss.score(ss.Corpus.from_documents(gold), ss.Corpus.from_documents(pred), "exact")
+    note = write_report(result, tmp_path / "small.html", max_mb=5.4)
+    assert (tmp_path / "small.html").stat().st_size <= 5_400_000
+    assert note is not None
+    told = re.fullmatch(r"the report leaves out (\d+) documents with errors and 1000 documents without errors\.", note)
+    assert told is not None
+    opened(page, tmp_path / "small.html")
+    assert f"left out: {told[1]} documents with errors and 1,000 documents without errors" in page.inner_text("#shown")
+    assert count(page) == 500 - int(told[1])
+    write_report(result, tmp_path / "folder", folder=True)
+    opened(page, tmp_path / "folder" / "index.html", "#v=all")
+    assert count(page) == 1500
+    page.wait_for_selector(".example .lanes")
+
+
+def test_print_shows_the_examples(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    page.emulate_media(media="print")
+    assert page.locator("#controls").is_hidden()
+    assert page.locator(".example").first.is_visible()
+    assert len(page.pdf()) > 20_000
