@@ -40,7 +40,7 @@ parity: .venv-parity/installed
 	SPANSCORE_PARITY=1 .venv-parity/bin/python -m pytest tests/parity
 
 browser: .venv/browser
-	SPANSCORE_BROWSER=1 $(BIN)/python -m pytest tests/browser
+	SPANSCORE_BROWSER=1 $(BIN)/python -m pytest tests/browser -n auto
 
 clean:
 	rm -rf .venv .venv-parity demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build

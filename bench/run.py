@@ -26,10 +26,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
+import pages
 import spanscore as ss
 from corpora import write
 from spanscore.engine.compare import statistic_of
 from spanscore.engine.local import score_all, score_chunks
+from spanscore.engine.sweep import sweep
 from spanscore.readers import read_chunks
 from spanscore.records import Document
 from spanscore.stats import Bootstrap, permutation_p
@@ -251,6 +253,35 @@ def main() -> None:
         "scoring one of them by iou from JSON Lines",
         None,
         "at most 1",
+    )
+    scored = replace(pred, score=np.random.default_rng(0).random(len(pred.start)).round(3))
+    swept = best({"sweep": lambda: sweep(gold, {"pred": scored}, "iou")}, rounds=2)["sweep"]
+    row(
+        "iou at all 1,001 thresholds, overall and by type, in memory with text",
+        swept,
+        alone["iou in memory"],
+        "iou once",
+        spans,
+        "no aim",
+    )
+    few, many = (pages.measure(gold.block(0, number), number // 5, DATA) for number in (DOCUMENTS // 10, DOCUMENTS))
+    print(few, many, sep="\n", flush=True)
+    row(
+        f"the report of {many.documents:,} documents ({many.shown:,} shown, {many.megabytes:.1f} MB) loads in Chromium, "
+        f"per 1,000 documents shown ({many.blank} of 60 frames blank in scrolling)",
+        1000 * many.loading / many.shown,
+        1000 * few.loading / few.shown,
+        f"that of {few.documents:,} documents ({few.shown:,} shown, {few.megabytes:.1f} MB)",
+        None,
+        "at most 4",
+    )
+    row(
+        f"writing that report of {many.documents:,} documents",
+        many.writing,
+        alone["iou"],
+        "scoring by iou",
+        None,
+        "no aim",
     )
     times = pipeline()
     row(

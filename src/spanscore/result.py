@@ -11,7 +11,7 @@ import numpy as np
 
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures import measure as as_measure
-from spanscore.stats import Bootstrap, Interval, Kinds, binomial_bounds, percentile_interval, stream
+from spanscore.stats import Bootstrap, Interval, Kinds, binomial_most, percentile_interval, stream
 from spanscore.verdicts import Error, errors
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Scores:
         annotated, missed = score.counts.get("annotated"), score.counts.get("fn")
         bounds = None
         if self.measure.counts_spans and isinstance(annotated, int) and isinstance(missed, int) and annotated:
-            bounds = missed, annotated, binomial_bounds(missed, annotated, bootstrap.level)[1]
+            bounds = missed, annotated, binomial_most(missed, annotated, bootstrap.level)
         return Interval(p, r, f, bounds)
 
     def numbers(self, sums: Counts) -> tuple[Floats, Floats, Floats]:

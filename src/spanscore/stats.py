@@ -140,12 +140,15 @@ def binomial_bounds(hits: int, trials: int, level: float = 0.95) -> tuple[float,
     >>> low, round(high, 4)
     (0.0, 0.0122)
     """
+    return 1 - binomial_most(trials - hits, trials, level), binomial_most(hits, trials, level)
+
+
+def binomial_most(hits: int, trials: int, level: float = 0.95) -> float:
+    """The upper end of that interval: the largest share for which so few hits are not unlikely."""
     if trials <= 0:
-        return math.nan, math.nan
+        return math.nan
     tail = (1 - level) / 2
-    low = 0.0 if hits <= 0 else _solve(lambda p: 1 - _binomial_cdf(hits - 1, trials, p), tail)
-    high = 1.0 if hits >= trials else 1 - _solve(lambda q: 1 - _binomial_cdf(trials - hits - 1, trials, q), tail)
-    return low, high
+    return 1.0 if hits >= trials else 1 - _solve(lambda q: 1 - _binomial_cdf(trials - hits - 1, trials, q), tail)
 
 
 def _solve(increasing: Callable[[float], float], target: float) -> float:
@@ -157,7 +160,7 @@ def _solve(increasing: Callable[[float], float], target: float) -> float:
             low = middle
         else:
             high = middle
-        if high - low <= 1e-16 * max(high, 1e-300):
+        if high - low <= 1e-15 * high:
             break
     return (low + high) / 2
 

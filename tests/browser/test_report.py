@@ -371,7 +371,8 @@ def test_lanes_stand_where_the_letters_are(page: Any, tmp_path: Path) -> None:
     by = {(side, label): under for side, label, under, _ in found}
     whole = list(text)
     for span in spans[:5]:
-        wanted = "".join(whole[span["start"] : span["end"]]).replace("\n", "")
+        start, end = int(str(span["start"])), int(str(span["end"]))
+        wanted = "".join(whole[start:end]).replace("\n", "")
         assert wanted in by["gold", span["label"]].replace("\n", ""), span
     assert ("system", "GIVEN") in by
     assert ("gold", "EMPTY") in by

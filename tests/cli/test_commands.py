@@ -69,7 +69,7 @@ def test_json_alone_on_stdout(folder: Path) -> None:
     )
     said = json.loads(done.stdout)
     assert said["schema"] == "spanscore.results/1"
-    assert list(said) == ["schema", "version", "inputs", "warnings", "results", "averages"]
+    assert list(said) == ["schema", "version", "inputs", "settings", "warnings", "results", "averages"]
     overall = said["results"][0]
     assert list(overall) == [
         "system",
@@ -104,7 +104,7 @@ def test_the_same_inputs_give_the_same_bytes_in_any_order(folder: Path) -> None:
 
 def test_output_folder(folder: Path) -> None:
     run("score", "gold.jsonl", "pred.jsonl", "-o", "out", "--json", "out.json", cwd=folder)
-    assert sorted(path.name for path in (folder / "out").iterdir()) == ["errors.jsonl", "results.json"]
+    assert sorted(path.name for path in (folder / "out").iterdir()) == ["errors.jsonl", "report.html", "results.json"]
     assert (folder / "out" / "results.json").read_bytes() == (folder / "out.json").read_bytes()
     errors = [json.loads(line) for line in (folder / "out" / "errors.jsonl").read_text().splitlines()]
     verdicts = {(e["measure"], e["side"], e["verdict"]) for e in errors}

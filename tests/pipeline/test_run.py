@@ -22,6 +22,8 @@ from spanscore.generate import generate
 HERE = Path(__file__).parent
 FILES = {
     "alignment.json",
+    "report.html",
+    "results.json",
     "confusion_matrix.html",
     "false_negatives.csv",
     "false_positives.csv",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, systems, tag_options
+from spanscore.cli.reading import chunks, given, systems, tag_options
 from spanscore.cli.writing import text_options
 from spanscore.errors import plural, printable
 
@@ -101,8 +101,7 @@ def command(
     first, second = files[0][0], files[-1][0]
     changes = {repr(one): found.changes(repr(one), first, second) for one in chosen}
     if output is not None:
-        reading = {key: value for key, value in tags.items() if value is not None}
-        found = replace(found, result=found.result.with_settings(reading=reading))
+        found = replace(found, result=found.result.with_settings(reading=given(tags)))
         _write(found, changes, output, text=text, quiet=quiet)
     if format_ == "markdown":
         click.echo(report.markdown(found), nl=False)

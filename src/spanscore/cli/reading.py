@@ -45,7 +45,12 @@ def chunks(path: str, format_: str | None, tags: dict[str, Any]) -> Iterator[Cor
     """A file's documents as they are read; options of tags are for conll, other formats pass them over."""
     from spanscore.readers import read_chunks
 
-    return read_chunks(path, format_, {key: value for key, value in tags.items() if value is not None})
+    return read_chunks(path, format_, given(tags))
+
+
+def given(tags: dict[str, Any]) -> dict[str, Any]:
+    """The options of tags that were given."""
+    return {key: value for key, value in tags.items() if value is not None}
 
 
 def systems(gold: str, pred: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spanscore.cli.reading import chunks, tag_options
+from spanscore.cli.reading import given as given_tags
 from spanscore.cli.writing import text_options
 from spanscore.errors import UsageError, plural, printable
 
@@ -114,7 +115,7 @@ def command(
         resume=given["resume"],
         max_failures=given["max_failures"],
         ci=None if level is None else Bootstrap(level, given["resamples"], given["seed"]),
-        reading={key: value for key, value in tags.items() if value is not None},
+        reading=given_tags(tags),
     )
     say: Callable[[str], None] = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     count = f"{plural(len(corpus), 'document')}, {plural(len(corpus.start), 'span')}"

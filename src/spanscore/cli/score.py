@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, systems, tag_options
+from spanscore.cli.reading import chunks, given, systems, tag_options
 from spanscore.cli.writing import text_options
 from spanscore.errors import UsageError, plural
 
@@ -140,7 +140,7 @@ def command(
         read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
         keep = bool(by) or output is not None
         result = score_all(whole_corpus(gold_chunks), read, chosen, by=by, by_document=keep, **settings)
-        result = result.with_settings(reading={key: value for key, value in tags.items() if value is not None})
+    result = result.with_settings(**({"reading": given(tags)} if given(tags) else {}))
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
             count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"

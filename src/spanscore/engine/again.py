@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def score_again(folder: str | Path, *, gold: str | None = None, systems: Mapping
     before = {row["signature"] for row in said["results"]}
     if {one.signature for one in result.scores} != before:
         raise InputError("the files that these results are of have changed since; score them again.", str(path))
-    return result
+    return replace(result, inputs=inputs, warnings=tuple(said["warnings"]), settings=settings)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"the results cannot be read ({error.strerror}).", str(path)) from None
     except (ValueError, RecursionError):
         raise InputError("the results are not JSON.", str(path)) from None
-    needed = {"inputs", "settings", "results"}
+    needed = {"inputs", "settings", "results", "warnings"}
     if not isinstance(said, dict) or not needed <= said.keys() or not said["settings"]:
         raise InputError("these are no results that can be scored again; make them with spanscore score -o.", str(path))
     found: dict[str, Any] = said

@@ -109,7 +109,7 @@ def _choose(payload: Payload, wrong: Longs, most_wrong: int, most_right: int) ->
 
 def _pack(said: Any) -> str:
     """JSON, compressed, in letters that can stand in a page."""
-    packer = zlib.compressobj(6, wbits=31)
+    packer = zlib.compressobj(4, wbits=31)
     return base64.b64encode(packer.compress(msgspec.json.encode(said)) + packer.flush()).decode()
 
 

@@ -1,0 +1,148 @@
+"""The report and what else holds text, as a user asks for it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import re
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spanscore as ss
+from spanscore.engine.local import score_all
+from spanscore.report.page.examples import Examples
+
+
+def run(*arguments: str, cwd: Path, code: int = 0) -> tuple[str, str]:
+    call = [sys.executable, "-m", "spanscore", *arguments]
+    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr
+
+
+def write(path: Path, documents: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents))
+
+
+def unpacked(page: Path) -> bytes:
+    """The data inside a page."""
+    found = re.findall(rb'<script type="application/octet-stream"[^>]*>([^<]*)<', page.read_bytes())
+    return b"".join(zlib.decompress(base64.b64decode(one), wbits=31) for one in found)
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> Path:
+    text = "Zoe Quux, born 1987, lives in Örebro."
+    spans = [{"start": 0, "end": 8, "label": "PERSON"}, {"start": 30, "end": 36, "label": "CITY"}]
+    write(tmp_path / "gold.jsonl", [{"id": f"d{i}", "text": text, "spans": spans} for i in range(3)])
+    wrong = [
+        {"start": 0, "end": 3, "label": "PERSON", "score": 0.5},
+        {"start": 15, "end": 19, "label": "DATE", "score": 0.4},
+    ]
+    write(tmp_path / "a.jsonl", [{"id": f"d{i}", "spans": wrong} for i in range(3)])
+    write(tmp_path / "b.jsonl", [{"id": f"d{i}", "spans": [{**spans[0], "score": 1.0}]} for i in range(3)])
+    run("score", "gold.jsonl", "a.jsonl", "-o", "out", "-q", cwd=tmp_path)
+    return tmp_path
+
+
+def test_the_same_results_give_the_same_page(scored: Path) -> None:
+    made = (scored / "out" / "report.html").read_bytes()
+    said, _ = run("report", "out", cwd=scored)
+    assert said == "Open out/report.html in a browser.\n"
+    assert (scored / "out" / "report.html").read_bytes() == made
+    run("report", "out/results.json", "-o", "other.html", cwd=scored)
+    assert (scored / "other.html").read_bytes() == made
+
+
+def test_files_that_have_moved_can_be_named(scored: Path) -> None:
+    (scored / "gold.jsonl").rename(scored / "moved.jsonl")
+    _, error = run("report", "out", cwd=scored, code=2)
+    assert "gold.jsonl is not there" in error
+    run("report", "out", "--gold", "moved.jsonl", "a=a.jsonl", "-o", "r.html", cwd=scored)
+    assert (scored / "r.html").exists()
+
+
+def test_files_that_have_changed_are_refused(scored: Path) -> None:
+    (scored / "a.jsonl").write_text((scored / "b.jsonl").read_text())
+    (scored / "out" / "report.html").unlink()
+    _, error = run("report", "out", cwd=scored, code=2)
+    assert "have changed since" in error
+    assert not (scored / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("nothing",), "the results cannot be read"),
+        (("gold.jsonl",), "are no"),
+        (("out", "c=a.jsonl"), "no system called 'c'"),
+        (("out", "--max-mb", "1"), "--max-mb must be above"),
+        (("out", "--right", "-1"), "--right must not be below 0"),
+        (("out", "-o", "no/where.html"), "it cannot be written"),
+        (("out", "-o", "out"), "it cannot be written"),
+        (("out", "--folder", "-o", "gold.jsonl"), "it cannot be written"),
+        (("out", "--mask", "--no-text"), "cannot go together"),
+    ],
+)
+def test_wrong_calls(call: tuple[str, ...], words: str, scored: Path) -> None:
+    assert words in run("report", *call, cwd=scored, code=2)[1]
+
+
+@pytest.mark.parametrize(("option", "name", "year"), [("--mask", "Xxx Xxxx", "9999"), ("--no-text", "", "")])
+def test_every_output_holds_only_as_much_text_as_it_may(scored: Path, option: str, name: str, year: str) -> None:
+    run("score", "gold.jsonl", "a.jsonl", "-o", "s", option, "-q", cwd=scored)
+    run("compare", "gold.jsonl", "a.jsonl", "b.jsonl", "-o", "c", option, "-q", cwd=scored)
+    replay = ("--detector", "replay", "--predictions", "a.jsonl", "--allow-missing-mappings")
+    run("run", "gold.jsonl", *replay, "-o", "r", option, "-q", cwd=scored)
+    for folder in ("s", "c", "r"):
+        for path in (scored / folder).iterdir():
+            said = path.read_bytes() if path.suffix != ".html" else unpacked(path)
+            for secret in ("Zoe", "Quux", "rebro"):
+                assert secret.encode() not in said, path
+    if option == "--mask":
+        with (scored / "r" / "false_negatives.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert rows[0]["text"] == name
+        assert year in rows[0]["context"]
+        diff = [json.loads(line) for line in (scored / "c" / "diff.jsonl").read_text().splitlines()]
+        assert {one["text"] for one in diff} == {name, "Xxxxxx"}
+        errors = [json.loads(line) for line in (scored / "s" / "errors.jsonl").read_text().splitlines()]
+        assert name in {one["text"] for one in errors}
+
+
+def test_examples_are_the_units_of_the_matrix() -> None:
+    """A prediction on two gold spans is two, and two on one gold span are one, as the matrix counts them."""
+    gold = ss.Corpus.from_arrays(["d"], [0, 0, 0], [0, 10, 30], [5, 15, 40], ["A", "B", "A"])
+    pred = ss.Corpus.from_arrays(["d"], [0] * 4, [2, 30, 36, 60], [12, 34, 40, 65], ["C", "A", "A", "C"])
+    for name in ("iou(threshold=0.5, merge=false)", "exact", "sixway.strict", "semeval.strict", "char"):
+        scores = ss.score(gold, pred, name).scores[0]
+        examples = Examples.of(scores)
+        labels = (*scores.judgement.pairing.labels, None)
+        found: dict[tuple[str | None, str | None], int] = {}
+        for alone, row, cell in zip(examples.alone, examples.gold_row, examples.cell, strict=True):
+            key = (None if alone else labels[examples.gold.label[row]], labels[cell])
+            found[key] = found.get(key, 0) + 1
+        assert found == scores.confusion, name
+        said = examples.shown(_one_document(), {label: i for i, label in enumerate("ABC")})
+        assert all(bool(why) == (verdict != 0) for why, verdict in zip(said["why"], said["verdict"], strict=True))
+
+
+def _one_document() -> Any:
+    import numpy as np
+
+    return np.zeros(1, np.int64)
+
+
+def test_gold_spans_that_overlap_stay_where_only_predictions_are_settled() -> None:
+    gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 2], [9, 5], ["A", "B"])
+    pred = ss.Corpus.from_arrays(["d"], [0, 0], [0, 2], [9, 5], ["A", "B"], score=[0.5, 0.9])
+    both = score_all(gold, {"x": pred}, "exact", resolve="score")["exact"].counts
+    only = score_all(gold, {"x": pred}, "exact", resolve="score", resolve_gold=False)["exact"].counts
+    assert (both["annotated"], only["annotated"], only["predicted"]) == (1, 2, 1)
