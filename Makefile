@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench docs parity browser clean
+.PHONY: demo test lint format bench docs parity browser screenshots clean
 
 demo: .venv/demo
 	@mkdir -p demo-out
@@ -41,6 +41,9 @@ parity: .venv-parity/installed
 
 browser: .venv/browser
 	SPANSCORE_BROWSER=1 $(BIN)/python -m pytest tests/browser -n auto
+
+screenshots: demo .venv/browser
+	$(BIN)/python docs/screenshots.py
 
 clean:
 	rm -rf .venv .venv-parity demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build

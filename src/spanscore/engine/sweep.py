@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 19
 """Spans that are counted at once."""
-CROWDED = 32
+CROWDED = 2
 """So many predictions in a document make it worth cutting it into stretches."""
 
 

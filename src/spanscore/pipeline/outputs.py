@@ -77,11 +77,13 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
         file.write(page.encode("utf-8", "backslashreplace"))
     with whole(folder / "results.json") as file:
         file.write(to_json(outcome.result))
+    written = time.perf_counter()
     title = f"{outcome.job.detector.name} on {Path(outcome.job.dataset.source).name}, {outcome.job.language}"
     left_out = write_report(outcome.result, folder / "report.html", text=text, title=title)
     notes = [*outcome.notes, *([] if left_out is None else [left_out])]
     about = dict(outcome.about)
-    about["seconds"] = {**about["seconds"], "writing": round(time.perf_counter() - began, 3)}
+    seconds = {"writing": round(written - began, 3), "report": round(time.perf_counter() - written, 3)}
+    about["seconds"] = {**about["seconds"], **seconds}
     shown = {
         name: printable(value, limit=4096) if isinstance(value, str) else value for name, value in arguments.items()
     }
