@@ -15,7 +15,8 @@ from scipy import stats as independent
 
 import spanscore as ss
 from spanscore.align import pair
-from spanscore.engine.local import score_chunks, tally_all
+from spanscore.engine.local import score_chunks
+from spanscore.engine.parts import tally_all
 from spanscore.measures import measure
 from spanscore.result import Scores
 from spanscore.stats import Bootstrap, Kinds, binomial_bounds, holm, kendall, percentile_interval, permutation_p, stream

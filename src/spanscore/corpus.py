@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 from zlib import adler32, crc32
@@ -333,6 +333,21 @@ class Corpus:
         return _checks(crc32, self.ids)
 
     @cached_property
+    def id_marks(self) -> NDArray[np.uint64]:
+        """A number for each document, by which two with one id are found: others share one by a chance of 2**-56."""
+        if not self.ids:
+            return np.zeros(0, np.uint64)
+        encoded = [_utf8(name) for name in self.ids]
+        length = np.fromiter(map(len, encoded), np.int64, len(encoded))
+        letters = np.frombuffer(b"".join(encoded), np.uint8)
+        place = ranges(np.zeros(len(length), np.int64), length)
+        weights = _weights(int(length.max()) + 1)
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(letters * weights[place + 1], dtype=np.uint64)])
+        ends = np.cumsum(length)
+        marks: NDArray[np.uint64] = sums[ends] - sums[ends - length] + length.astype(np.uint64) * weights[0]
+        return marks
+
+    @cached_property
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that tell two corpora apart, whatever the order of documents and spans.
 
@@ -451,6 +466,12 @@ def _utf8(text: str) -> bytes:
 def _mix_text(text: str) -> int:
     data = _utf8(text)
     return crc32(data) << 32 | crc32(data, 0x9E3779B9)
+
+
+@cache
+def _weights(count: int) -> NDArray[np.uint64]:
+    """Random numbers, always the same ones."""
+    return np.random.default_rng(0).integers(0, 2**64, max(count, 64), np.uint64)
 
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)

@@ -16,7 +16,8 @@ import numpy as np
 from spanscore.align import LabelMap, Pairing, pair
 from spanscore.align.documents import describe
 from spanscore.align.spans import stretches
-from spanscore.engine.local import DEFAULT_MEASURES, choose
+from spanscore.engine.local import DEFAULT_MEASURES
+from spanscore.engine.parts import choose
 from spanscore.errors import InputError, UsageError
 from spanscore.result import Score, prf
 from spanscore.signature import signature
