@@ -17,7 +17,7 @@ STAGES = [
     ["errors", "version", "memory"],
     ["corpus"],
     ["records"],
-    ["overlap"],
+    ["overlap", "arrow"],
     ["readers", "align"],
     ["detectors"],
     ["tally"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from spanscore.stats import Bootstrap, Interval, Kinds, binomial_most, percentil
 from spanscore.verdicts import Error, errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from spanscore.align import Pairing
@@ -213,6 +214,31 @@ class Scores:
         ]
 
 
+class Errors(Sequence[Error]):
+    """Errors in order, which are also a table for whatever reads Arrow."""
+
+    def __init__(self, errors: Iterable[Error]) -> None:
+        self._errors = list(errors)
+
+    def __len__(self) -> int:
+        return len(self._errors)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._errors[place]
+
+    def __eq__(self, other: object) -> bool:
+        return self._errors == (other._errors if isinstance(other, Errors) else other)
+
+    def __repr__(self) -> str:
+        return repr(self._errors)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A row for each error."""
+        from spanscore.report.frames import errors_table
+
+        return errors_table(self).__arrow_c_stream__(requested_schema)
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """All systems by all measures.
@@ -250,9 +276,15 @@ class Result:
         """The same, with more of what it takes to score it again."""
         return replace(self, settings={**self.settings, **more})
 
-    def errors(self, measure: str, system: str | None = None, *, correct: bool = False) -> list[Error]:
+    def errors(self, measure: str, system: str | None = None, *, correct: bool = False) -> Errors:
         """The spans that a measure does not count as right (or all of them), with verdict and explanation."""
-        return list(self[measure if system is None else (measure, system)].errors(correct=correct))
+        return Errors(self[measure if system is None else (measure, system)].errors(correct=correct))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows of the results for polars, pandas, DuckDB and whatever else reads Arrow."""
+        from spanscore.report.frames import results_table
+
+        return results_table(self).__arrow_c_stream__(requested_schema)
 
     def save(self, folder: str | Path, *, text: Text = "show") -> None:
         """Write results.json and errors.jsonl into a folder, each whole or not at all."""

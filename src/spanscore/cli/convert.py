@@ -15,7 +15,9 @@ from spanscore.cli.reading import chunks, tag_options
 @click.option("--format", "format_", help="The file's format, if it is not to be told from its content.")
 @tag_options
 def command(source: str, target: str, format_: str | None, tags: dict[str, Any]) -> None:
-    """Read SOURCE and write it to TARGET as JSON Lines in spanscore's own format. '-' is standard input or output."""
+    """Read SOURCE and write it to TARGET in spanscore's own format: as JSON Lines, or as Parquet if TARGET is called
+    so (*.parquet). '-' is standard input or output.
+    """
     import sys
 
     import msgspec
@@ -25,6 +27,12 @@ def command(source: str, target: str, format_: str | None, tags: dict[str, Any])
 
     check_outputs(target, None)
     corpus = whole_corpus(chunks(source, format_, tags))
+    if target.endswith(".parquet"):
+        from spanscore.arrow import write_parquet
+
+        with whole(target) as file:
+            write_parquet(file, corpus)
+        return
     encoder = msgspec.json.Encoder()
     lines = (encoder.encode(document) + b"\n" for document in corpus.documents())
     if target == "-":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spanscore.corpus import Corpus
+
+
+LARGE = 50_000_000
+"""So many bytes take long enough to read for a bar."""
 
 
 def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,11 +47,29 @@ def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def chunks(path: str, format_: str | None, tags: dict[str, Any]) -> Iterator[Corpus]:
+def chunks(
+    path: str, format_: str | None, tags: dict[str, Any], progress: Callable[[int], object] | None = None
+) -> Iterator[Corpus]:
     """A file's documents as they are read; options of tags are for conll, other formats pass them over."""
     from spanscore.readers import read_chunks
 
-    return read_chunks(path, format_, given(tags))
+    return read_chunks(path, format_, given(tags), progress=progress)
+
+
+@contextmanager
+def reading_bar(*paths: str, quiet: bool) -> Iterator[Callable[[int], object] | None]:
+    """On a terminal, a bar of how much of large files is read."""
+    size = sum(Path(path).stat().st_size for path in paths if Path(path).is_file())
+    if quiet or size < LARGE or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = ("reading", BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=size)
+        yield lambda count: bar.advance(task, count)
 
 
 def given(tags: dict[str, Any]) -> dict[str, Any]:

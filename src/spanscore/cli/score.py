@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, given, systems, tag_options
+from spanscore.cli.reading import chunks, given, reading_bar, systems, tag_options
 from spanscore.cli.writing import text_options
 from spanscore.errors import UsageError, plural
 
 if TYPE_CHECKING:
+    from spanscore.engine.parts import Plan
     from spanscore.measures import Measure
+    from spanscore.result import Result
 
 
 @click.command("score")
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 @click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the resamples.")
 @click.option("--cluster", metavar="meta.KEY", help="Resample documents together that share this field.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes that read and score large files.")
 @click.option("--type-weights", metavar="FILE", help="sets, overlap: a table of gold type, system type, weight.")
 @click.option("--kb-weights", metavar="FILE", help="sets, overlap: a table of gold id, system id, weight.")
 @click.option("--hipaa-table", metavar="FILE", help="sandbox.hipaa: a table of address type, yes or no.")
@@ -94,6 +97,7 @@ def command(
     resamples: int,
     seed: int,
     cluster: str | None,
+    jobs: int,
     type_weights: str | None,
     kb_weights: str | None,
     hipaa_table: str | None,
@@ -112,7 +116,8 @@ def command(
     spanscore score gold.json base=a.jsonl new=b.jsonl -m iou -m iou.pii -o out
     """
     from spanscore.align import LabelMap
-    from spanscore.engine.local import DEFAULT_MEASURES, score_all, score_chunks
+    from spanscore.engine.local import DEFAULT_MEASURES, score_all
+    from spanscore.engine.parts import Plan, choose
     from spanscore.measures import expand
     from spanscore.readers import whole as whole_corpus
     from spanscore.report.files import check_outputs, save, to_json, whole
@@ -130,16 +135,19 @@ def command(
         "resolve": resolve,
         "ci": None if level is None else Bootstrap(level, resamples, seed, cluster),
     }
+    if jobs < 1:
+        raise UsageError("--jobs must be at least 1.")
     if level is None and cluster is not None:
         raise UsageError("--cluster is for intervals; give --ci 0.95 too.")
-    gold_chunks = chunks(gold, gold_format, tags)
-    if len(files) == 1 and output is None and not by:
-        name, path = files[0]
-        result = score_chunks(gold_chunks, chunks(path, pred_format, tags), chosen, system=name, **settings)
+    plan = Plan(choose(chosen, beta), beta, mapping, extra_documents, resolve, ci=settings["ci"])
+    if output is None and not by and plan.in_parts and (gold != "-" or len(files) == 1):
+        result = _in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, quiet=quiet)
     else:
         read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
         keep = bool(by) or output is not None
-        result = score_all(whole_corpus(gold_chunks), read, chosen, by=by, by_document=keep, **settings)
+        result = score_all(
+            whole_corpus(chunks(gold, gold_format, tags)), read, chosen, by=by, by_document=keep, **settings
+        )
     result = result.with_settings(**({"reading": given(tags)} if given(tags) else {}))
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
@@ -170,6 +178,32 @@ def command(
         click.echo()
         for one in result.scores:
             click.echo(f"{one.system}: {one.signature}")
+
+
+def _in_parts(
+    plan: Plan,
+    gold: tuple[str, str | None],
+    files: list[tuple[str, str]],
+    pred_format: str | None,
+    tags: dict[str, Any],
+    jobs: int,
+    *,
+    quiet: bool,
+) -> Result:
+    """Read and count some documents at a time, in one process or in several."""
+    from spanscore.engine.local import count_chunks
+    from spanscore.engine.parts import result_of
+    from spanscore.engine.ranges import count_ranges
+
+    parts = {}
+    for name, path in files:
+        part = count_ranges(plan, gold, (path, pred_format), name, jobs) if jobs > 1 else None
+        if part is None:
+            with reading_bar(gold[0], path, quiet=quiet) as progress:
+                sides = (chunks(*gold, tags, progress), chunks(path, pred_format, tags, progress))
+                part = count_chunks(plan, *sides, name)
+        parts[name] = part
+    return result_of(plan, parts)
 
 
 def _with_tables(measures: list[Measure], tables: dict[str, str | None]) -> list[Measure]:

@@ -9,7 +9,7 @@ import numpy as np
 from spanscore.align import LabelMap
 from spanscore.align.documents import describe
 from spanscore.corpus import Corpus
-from spanscore.engine.parts import About, Part, Plan, choose, refuse_unknown_attributes, tally_all
+from spanscore.engine.parts import About, Part, Plan, choose, refuse_unknown_attributes, result_of, tally_all
 from spanscore.errors import InputError, UsageError
 from spanscore.memory import keep_freed_memory
 from spanscore.records import refuse_repeated_ids
@@ -118,18 +118,18 @@ def score_chunks(
     A measure that must see all documents at once, such as those of clusterings, makes all wait for the last one.
     """
     plan = Plan(choose(measures, beta), beta, label_map or LabelMap(), extra_documents, resolve, ci=ci)
-    if any(one.whole for one in plan.measures) or (ci is not None and ci.cluster is not None):
+    if not plan.in_parts:
         given: dict[str, Any] = {"beta": beta, "label_map": plan.label_map, "extra_documents": extra_documents}
         both = Corpus.concat(list(gold)), {system: Corpus.concat(list(pred))}
         return score_all(*both, plan.measures, resolve=resolve, ci=ci, by_document=False, **given)
-    return count_chunks(plan, gold, pred, system).result(plan, system)
+    return result_of(plan, {system: count_chunks(plan, gold, pred, system)})
 
 
 def count_chunks(plan: Plan, gold: Iterable[Corpus], pred: Iterable[Corpus], system: str) -> Part:
     """Count one system's documents as they and the gold's come in."""
     seen = _Seen()
     parts: list[Part] = []
-    for ours, other in _in_step(iter(gold), iter(pred)):
+    for ours, other in in_step(iter(gold), iter(pred)):
         if ours.ids != other.ids:
             seen.refuse(other, system)
         seen.add(ours, "gold")
@@ -163,7 +163,7 @@ class _Seen:
             refuse_repeated_ids([twice, twice], corpus.source or name)
 
 
-def _in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Corpus, Corpus]]:
+def in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Corpus, Corpus]]:
     """Pieces of both with the same documents, as long as these are in the same order; then all the rest."""
     ours, theirs = next(gold, None), next(pred, None)
     while ours is not None and theirs is not None:

@@ -22,7 +22,7 @@ from spanscore.signature import signature
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -64,6 +64,11 @@ class Plan:
         settled = self.resolve if self.resolve_gold or self.resolve == "none" else f"{self.resolve}:pred"
         line = signature(measure, gold, pred, self.label_map, self.extra_documents, settled, self.beta)
         return line if self.ci is None else f"{line}|ci:{self.ci}"
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether documents can be counted some at a time; clusterings and clusters of documents need all."""
+        return not any(one.whole for one in self.measures) and (self.ci is None or self.ci.cluster is None)
 
     def settings(self, by: Sequence[str] = ()) -> dict[str, Any]:
         """What it takes to score the same again, as JSON can say it."""
@@ -212,22 +217,20 @@ class Part:
             np.concatenate([part.checks for part in parts]),
         )
 
-    def result(self, plan: Plan, system: str) -> Result:
-        """The scores of what was counted."""
-        refuse_unknown_attributes(plan.measures, set(self.attributes))
-        scores = [
-            Scores(system, one, tally, plan.beta, plan.signature(one, self.gold.fingerprint, self.pred.fingerprint))
-            for one, tally in zip(plan.measures, self.tallies, strict=True)
-        ]
-        notes = [
-            *self.gold.notes,
-            *plan.label_map.unused(self.labels),
-            *self.pred.notes,
-            *describe(self.account),
-        ]
-        inputs = {"gold": self.gold.shown(), "systems": {system: self.pred.shown()}}
-        return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), bootstrap=plan.ci, settings=plan.settings())
-
     def repeats(self) -> bool:
         """Whether two documents seem to have one id."""
         return len(np.unique(self.checks)) < len(self.checks)
+
+
+def result_of(plan: Plan, systems: Mapping[str, Part]) -> Result:
+    """The scores of what was counted of each system."""
+    parts = list(systems.values())
+    refuse_unknown_attributes(plan.measures, {name for part in parts for name in part.attributes})
+    scores, notes = [], [*parts[0].gold.notes, *plan.label_map.unused({one for part in parts for one in part.labels})]
+    for system, part in systems.items():
+        notes += [*part.pred.notes, *describe(part.account)]
+        for one, tally in zip(plan.measures, part.tallies, strict=True):
+            line = plan.signature(one, part.gold.fingerprint, part.pred.fingerprint)
+            scores.append(Scores(system, one, tally, plan.beta, line))
+    inputs = {"gold": parts[0].gold.shown(), "systems": {name: part.pred.shown() for name, part in systems.items()}}
+    return Result(tuple(scores), inputs, tuple(dict.fromkeys(notes)), bootstrap=plan.ci, settings=plan.settings())

@@ -22,6 +22,7 @@ FORMATS = {
     "conll": "spanscore.readers.conll",
     "neleval": "spanscore.readers.neleval",
     "nlpsandbox": "spanscore.readers.nlpsandbox",
+    "parquet": "spanscore.readers.parquet",
     "presidio": "spanscore.readers.presidio",
     "spanscore": "spanscore.readers.jsonl",
 }
@@ -47,12 +48,19 @@ def read_chunks(
     path: str | Path,
     format: str | None = None,  # noqa: A002
     options: Mapping[str, Any] | None = None,
+    *,
+    part: tuple[int, int] | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> Iterator[Corpus]:
-    """The same in pieces of some thousand documents, to score in little memory."""
+    """The same in pieces of some thousand documents, to score in little memory.
+
+    `part` are the first byte of a file to read and the one after the last; `progress` is told of bytes as they are
+    read.
+    """
     keep_freed_memory()
     if format is not None and format not in FORMATS:
         raise UsageError(unknown("format", format, FORMATS))
-    with Source(path) as source:
+    with Source(path, part, progress) as source:
         reason = "as asked"
         if format is None:
             format, reason = sniff(source.head, source.name)  # noqa: A001

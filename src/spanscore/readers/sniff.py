@@ -21,6 +21,8 @@ def sniff(head: bytes, name: str) -> tuple[str, str]:
     >>> sniff(b'{"id": "d1", "spans": []}', "a.jsonl")
     ('spanscore', 'the first line is a JSON object with "spans"')
     """
+    if head.startswith(b"PAR1"):
+        return "parquet", "it begins with PAR1"
     start = head.lstrip()
     keys = {key.decode("utf-8", "replace") for key in KEY.findall(start[:65536])}
     line = start.split(b"\n", 1)[0]

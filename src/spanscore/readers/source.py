@@ -15,7 +15,7 @@ import numpy as np
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from io import BufferedReader
 
 BLOCK = 3 << 20
@@ -55,12 +55,22 @@ class Block:
 class Source:
     """An input by name. Its first block is read ahead, so that its format can be told before it is parsed."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        part: tuple[int, int] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> None:
         self.name = "<stdin>" if str(path) == "-" else printable(str(path), limit=4096) or "''"
+        self.path = None if str(path) == "-" else Path(path)
         self.notes: list[str] = []
         self._files = ExitStack()
         try:
             self._file = self._open(path)
+            self._left = None if part is None else part[1] - part[0]
+            self._progress = progress
+            if part is not None:
+                self._file.seek(part[0])
             self.head = self._read_head()
         except BaseException:
             self.close()
@@ -110,7 +120,14 @@ class Source:
 
     def _read(self, size: int) -> bytes:
         try:
-            return self._file.read(size) or b""
+            if self._left is not None:
+                size = min(size, self._left) if size >= 0 else self._left
+            data = self._file.read(size) or b""
+            if self._left is not None:
+                self._left -= len(data)
+            if self._progress is not None:
+                self._progress(len(data))
+            return data
         except (EOFError, gzip.BadGzipFile, zlib.error):
             raise InputError("the gzip data is damaged or cut off.", self.name) from None
         except OSError as error:

@@ -1,0 +1,227 @@
+"""The own format as Arrow tables: documents with lists of spans, column for column what a corpus holds."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from spanscore.corpus import MAX_OFFSET, Column, Corpus, LabelTable, Tokens
+from spanscore.errors import InputError, MissingExtraError, printable
+from spanscore.records import Attr
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spanscore.corpus import Longs
+
+
+def pyarrow(what: str = "Parquet") -> Any:
+    """The library, or an error that says how to install it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError(what, "parquet") from None
+    return pyarrow
+
+
+def schema(*, text: bool = True, tokens: bool = False, attrs: str | None = None, meta: str | None = None) -> Any:
+    """The columns of a table: `attrs` and `meta` are `map` where all values are strings, else `json`."""
+    pa = pyarrow()
+    kinds = {"map": pa.map_(pa.string(), pa.string()), "json": pa.string()}
+    span = [("start", pa.int32()), ("end", pa.int32()), ("label", pa.string()), ("score", pa.float64())]
+    span += [("attrs", kinds[attrs])] if attrs else []
+    fields = [("id", pa.string()), *([("text", pa.string())] if text else []), ("spans", pa.list_(pa.struct(span)))]
+    fields += [("tokens", pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())])))] if tokens else []
+    fields += [("meta", kinds[meta])] if meta else []
+    return pa.schema(fields)
+
+
+def to_table(corpus: Corpus, wanted: Any = None) -> Any:
+    """A corpus as a table, with the columns that it needs or those of a schema."""
+    pa = pyarrow()
+    wanted = wanted if wanted is not None else schema_for([corpus])
+    columns: dict[str, Any] = {
+        "id": pa.array(corpus.ids, pa.string()),
+        "spans": _lists(pa, corpus.bounds, _spans(pa, corpus, wanted.field("spans").type.value_type)),
+    }
+    names = set(wanted.names)
+    if "text" in names:
+        columns["text"] = pa.array(corpus.text if corpus.text is not None else [None] * len(corpus), pa.string())
+    if "tokens" in names:
+        columns["tokens"] = _token_lists(pa, corpus)
+    if "meta" in names:
+        columns["meta"] = _attributes(pa, corpus.meta, len(corpus), wanted.field("meta").type)
+    return pa.table([columns[name] for name in wanted.names], schema=wanted)
+
+
+def write_parquet(file: IO[bytes], corpus: Corpus, rows: int = 8192) -> None:
+    """A corpus as Parquet, so many documents a row group."""
+    pyarrow()
+    from pyarrow import parquet
+
+    wanted = schema_for([corpus])
+    with parquet.ParquetWriter(file, wanted, compression="zstd", use_dictionary=["spans.list.element.label"]) as writer:
+        for first in range(0, max(len(corpus), 1), rows):
+            writer.write_table(to_table(corpus.block(first, min(first + rows, len(corpus))), wanted))
+
+
+def schema_for(corpora: Sequence[Corpus]) -> Any:
+    """The columns that these corpora need."""
+    return schema(
+        text=any(one.text is not None for one in corpora),
+        tokens=any(one.tokens is not None for one in corpora),
+        attrs=_kind([column for one in corpora for column in one.attrs.values()]),
+        meta=_kind([column for one in corpora for column in one.meta.values()]),
+    )
+
+
+def from_table(table: Any, labels: LabelTable | None = None, where: str = "") -> Corpus:
+    """A table as a corpus; what cannot be is named by document and field."""
+    pa = pyarrow()
+    labels = LabelTable() if labels is None else labels
+    for name in ("id", "spans"):
+        if name not in table.column_names:
+            raise InputError(f"there is no column '{name}'; documents have id and spans.", where)
+    ids = _column(table, "id")
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type) or pa.types.is_integer(ids.type)):
+        raise InputError(f"the column 'id' holds {ids.type}, not strings.", where)
+    if ids.null_count:
+        raise InputError("a document has no id.", where)
+    names = tuple(map(str, ids.to_pylist()) if pa.types.is_integer(ids.type) else ids.to_pylist())
+    spans = _column(table, "spans")
+    counts, flat = _flat(pa, spans, "spans", where)
+    fields = {field.name for field in flat.type} if pa.types.is_struct(flat.type) else set()
+    if not {"start", "end", "label"} <= fields:
+        raise InputError("the column 'spans' must hold lists of start, end and label.", where)
+    doc = np.repeat(np.arange(len(names), dtype=np.int32), counts)
+
+    def refuse(rows: Longs, field: str, what: str) -> None:
+        if len(rows):
+            row = int(rows[0])
+            position = row - int(np.searchsorted(doc, doc[row]))
+            raise InputError(what, f'{where}: document "{printable(names[doc[row]])}", spans[{position}].{field}')
+
+    offsets = {}
+    for field in ("start", "end"):
+        column = flat.field(field)
+        if not pa.types.is_integer(column.type):
+            raise InputError(f"the field '{field}' of spans holds {column.type}, not whole numbers.", where)
+        refuse(np.flatnonzero(_nulls(column)), field, f"the {field} is missing.")
+        values = column.to_numpy(zero_copy_only=False)
+        refuse(np.flatnonzero((values < 0) | (values > MAX_OFFSET)), field, "the offset is negative or too large.")
+        offsets[field] = values.astype(np.int32, copy=False)
+    label = flat.field("label")
+    refuse(np.flatnonzero(_nulls(label)), "label", "the label is missing.")
+    coded = label if pa.types.is_dictionary(label.type) else label.dictionary_encode()
+    known = coded.dictionary.to_pylist()
+    if not all(isinstance(name, str) for name in known):
+        raise InputError("the field 'label' of spans does not hold strings.", where)
+    place = np.array([labels[name] for name in known] or [0], np.int32)
+    score = None
+    if "score" in fields:
+        score = flat.field("score").cast(pa.float64()).to_numpy(zero_copy_only=False)
+        score = None if np.isnan(score).all() else score
+    texts = _column(table, "text").to_pylist() if "text" in table.column_names else None
+    corpus = Corpus(
+        ids=names,
+        doc=doc,
+        **offsets,
+        label=place[coded.indices.to_numpy(zero_copy_only=False)] if len(flat) else np.zeros(0, np.int32),
+        labels=tuple(labels),
+        score=score,
+        attrs=_columns(flat.field("attrs"), where) if "attrs" in fields else {},
+        meta=_columns(_column(table, "meta"), where) if "meta" in table.column_names else {},
+        text=None if texts is None or not any(text is not None for text in texts) else tuple(texts),
+        tokens=_tokens(pa, table, where) if "tokens" in table.column_names else None,
+    )
+    if flaw := corpus.flaw():
+        raise InputError(flaw.message, f"{where}: {flaw.place(corpus)}")
+    return corpus
+
+
+def _column(table: Any, name: str) -> Any:
+    """A column in one piece."""
+    column = table.column(name)
+    return column.combine_chunks() if hasattr(column, "combine_chunks") else column
+
+
+def _flat(pa: Any, lists: Any, name: str, where: str) -> tuple[Any, Any]:
+    """How many each list holds, and all that they hold."""
+    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+        raise InputError(f"the column '{name}' holds {lists.type}, not lists.", where)
+    counts = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    return counts, lists.flatten()
+
+
+def _nulls(column: Any) -> Any:
+    return column.is_null().to_numpy(zero_copy_only=False) if column.null_count else np.zeros(len(column), np.bool_)
+
+
+def _lists(pa: Any, bounds: Longs, values: Any) -> Any:
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), values)
+
+
+def _spans(pa: Any, corpus: Corpus, kind: Any) -> Any:
+    score = np.full(len(corpus.start), np.nan) if corpus.score is None else corpus.score
+    coded = pa.DictionaryArray.from_arrays(pa.array(corpus.label), pa.array(corpus.labels, pa.string()))
+    columns = {
+        "start": pa.array(corpus.start),
+        "end": pa.array(corpus.end),
+        "label": coded.cast(pa.string()),
+        "score": pa.array(score, mask=np.isnan(score)),
+    }
+    if "attrs" in [field.name for field in kind]:
+        columns["attrs"] = _attributes(pa, corpus.attrs, len(corpus.start), kind.field("attrs").type)
+    return pa.StructArray.from_arrays([columns[field.name] for field in kind], fields=list(kind))
+
+
+def _token_lists(pa: Any, corpus: Corpus) -> Any:
+    tokens = corpus.tokens
+    if tokens is None:
+        empty = np.zeros(0, np.int32)
+        tokens = Tokens(empty, empty, empty)
+    counts = np.bincount(tokens.doc, minlength=len(corpus))
+    pairs = pa.StructArray.from_arrays([pa.array(tokens.start), pa.array(tokens.end)], names=["start", "end"])
+    return _lists(pa, np.concatenate([[0], np.cumsum(counts)]), pairs)
+
+
+def _tokens(pa: Any, table: Any, where: str) -> Tokens | None:
+    counts, flat = _flat(pa, _column(table, "tokens"), "tokens", where)
+    if not len(flat):
+        return None
+    doc = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    start, end = (flat.field(name).to_numpy(zero_copy_only=False).astype(np.int32) for name in ("start", "end"))
+    wrong = (start < 0) | (end < start)
+    wrong[1:] |= (doc[1:] == doc[:-1]) & (start[1:] < end[:-1])
+    if wrong.any():
+        raise InputError("a token is reversed, or begins before the last one's end.", where)
+    return Tokens(doc, start, end)
+
+
+def _kind(columns: list[Column]) -> str | None:
+    """How attributes are written: as strings if that is what they all are, else as JSON."""
+    if not columns:
+        return None
+    return "map" if all(isinstance(value, str) for column in columns for value in column.values) else "json"
+
+
+def _attributes(pa: Any, columns: Mapping[str, Column], size: int, kind: Any) -> Any:
+    listed = {key: column.tolist() for key, column in columns.items()}
+    rows = [{key: values[row] for key, values in listed.items() if values[row] is not None} for row in range(size)]
+    if pa.types.is_map(kind):
+        return pa.array([list(row.items()) or None for row in rows], kind)
+    return pa.array([msgspec.json.encode(row).decode() if row else None for row in rows], kind)
+
+
+def _columns(column: Any, where: str) -> dict[str, Column]:
+    """Attributes from maps of strings, or from objects in JSON."""
+    said = column.to_pylist()
+    decoder = msgspec.json.Decoder(dict[str, Attr])
+    try:
+        rows = [{} if one is None else decoder.decode(one) if isinstance(one, str) else dict(one) for one in said]
+    except (msgspec.MsgspecError, TypeError, ValueError):
+        raise InputError("attributes and metadata must be maps of strings, or objects in JSON.", where) from None
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return {key: Column.of([row.get(key) for row in rows]) for key in keys}

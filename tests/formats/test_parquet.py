@@ -1,0 +1,155 @@
+"""Parquet: the own format's twin, and results as Arrow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from pyarrow import parquet
+
+import spanscore as ss
+from spanscore.arrow import from_table, to_table, write_parquet
+from spanscore.corpus import Corpus
+from spanscore.errors import InputError
+from spanscore.testing import corpora
+
+
+def records(corpus: Corpus) -> list[Any]:
+    return list(corpus.documents())
+
+
+@settings(max_examples=200, deadline=None)
+@given(corpus=corpora())
+def test_a_corpus_is_the_same_after_a_table(corpus: Corpus) -> None:
+    again = from_table(to_table(corpus))
+    assert records(again) == records(corpus)
+    assert again.fingerprint == corpus.fingerprint
+
+
+def test_from_files_in_row_groups(tmp_path: Path) -> None:
+    gold, pred = ss.read("examples/gold.jsonl"), ss.read("examples/base.jsonl")
+    for name, corpus in (("gold", gold), ("pred", pred)):
+        with (tmp_path / f"{name}.parquet").open("wb") as file:
+            write_parquet(file, corpus, rows=3)
+        read = ss.read(tmp_path / f"{name}.parquet")
+        assert records(read) == records(corpus)
+        assert (read.format, read.format_reason) == ("parquet", "it begins with PAR1")
+    assert parquet.ParquetFile(tmp_path / "gold.parquet").num_row_groups == 4
+
+
+def test_convert_there_and_back(tmp_path: Path) -> None:
+    document = {
+        "id": "d",
+        "text": "Ann 😀 Lee",
+        "spans": [
+            {"start": 0, "end": 3, "label": "P", "score": 0.5, "attrs": {"kbid": "Q1", "n": 3, "sure": True}},
+            {"start": 6, "end": 9, "label": "P"},
+        ],
+        "tokens": [[0, 3], [4, 5], [6, 9]],
+        "meta": {"ward": "a", "age": 4.5},
+    }
+    (tmp_path / "a.jsonl").write_text(json.dumps(document) + "\n")
+    for source, target in (("a.jsonl", "b.parquet"), ("b.parquet", "c.jsonl")):
+        call = [sys.executable, "-m", "spanscore", "convert", source, target]
+        subprocess.run(call, cwd=tmp_path, check=True, capture_output=True)
+    assert json.loads((tmp_path / "c.jsonl").read_text()) == document
+
+
+def test_the_numbers_are_those_of_json_lines(tmp_path: Path) -> None:
+    said = []
+    for suffix in ("jsonl", "parquet"):
+        for name in ("gold", "base"):
+            call = [
+                sys.executable,
+                "-m",
+                "spanscore",
+                "convert",
+                f"examples/{name}.jsonl",
+                str(tmp_path / f"{name}.{suffix}"),
+            ]
+            subprocess.run(call, check=True, capture_output=True)
+        files = [str(tmp_path / f"{name}.{suffix}") for name in ("gold", "base")]
+        call = [sys.executable, "-m", "spanscore", "score", *files, "--ci", "0.9", "--json", "-", "-q"]
+        said.append(json.loads(subprocess.run(call, check=True, capture_output=True).stdout))
+    assert said[0]["results"] == said[1]["results"]
+
+
+SPAN = [("start", pa.int32()), ("end", pa.int32()), ("label", pa.string())]
+
+
+def table(spans: list[Any], kind: list[Any] = SPAN, ids: list[Any] | None = None, **more: Any) -> Any:
+    columns = {"id": pa.array(ids or ["d1", "d2"][: len(spans)]), "spans": pa.array(spans, pa.list_(pa.struct(kind)))}
+    return pa.table({**columns, **more})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (pa.table({"id": ["a"]}), "there is no column 'spans'"),
+        (pa.table({"id": [1.5], "spans": pa.array([[]], pa.list_(pa.struct(SPAN)))}), "holds double, not strings"),
+        (
+            pa.table({"id": pa.array([None], pa.string()), "spans": pa.array([[]], pa.list_(pa.struct(SPAN)))}),
+            "has no id",
+        ),
+        (pa.table({"id": ["a"], "spans": ["x"]}), "holds string, not lists"),
+        (pa.table({"id": ["a"], "spans": [[1, 2]]}), "must hold lists of start, end and label"),
+        (table([[], [(3, 1, "X")]]), 'document "d2", spans[0].end: the end 1 is before the start 3'),
+        (table([[(0, 1, "X"), (-3, 1, "X")]]), 'document "d1", spans[1].start: the offset is negative or too large'),
+        (table([[(None, 1, "X")]]), "spans[0].start: the start is missing"),
+        (table([[(0, 1, None)]]), "spans[0].label: the label is missing"),
+        (table([[(0, 9, "X")]], text=pa.array(["abc"])), "is past the text"),
+        (table([[(0.5, 9, "X")]], [("start", pa.float64()), *SPAN[1:]]), "holds double, not whole numbers"),
+        (table([[]], meta=pa.array(["[1]"])), "must be maps of strings, or objects in JSON"),
+    ],
+)
+def test_wrong_tables(wrong: Any, words: str) -> None:
+    with pytest.raises(InputError) as error:
+        from_table(wrong, where="x.parquet")
+    assert words in str(error.value)
+    assert "x.parquet" in str(error.value)
+
+
+def test_other_types_of_the_same_columns(tmp_path: Path) -> None:
+    """What other tools write: large lists and strings, 64-bit offsets, labels as dictionaries, whole numbers as ids."""
+    kind = [("start", pa.int64()), ("end", pa.int64()), ("label", pa.dictionary(pa.int8(), pa.large_string()))]
+    spans = pa.array([[{"start": 0, "end": 2, "label": "A"}], None, []], pa.large_list(pa.struct(kind)))
+    made = pa.table({"id": [1, 2, 3], "text": pa.array(["abc", None, ""], pa.large_string()), "spans": spans})
+    parquet.write_table(made, tmp_path / "x.parquet")
+    corpus = ss.read(tmp_path / "x.parquet")
+    assert corpus.ids == ("1", "2", "3")
+    assert corpus.start.tolist() == [0]
+    assert corpus.text == ("abc", None, "")
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(InputError, match="x.parquet: the Parquet data is damaged"):
+        ss.read(tmp_path / "x.parquet")
+
+
+@pytest.fixture
+def result() -> ss.Result:
+    return ss.score(ss.read("examples/gold.jsonl"), ss.read("examples/base.jsonl"), ["iou", "exact"])
+
+
+def test_polars_pandas_and_duckdb_read_results_and_errors(result: ss.Result) -> None:
+    import duckdb
+    import pandas as pd
+    import polars as pl
+
+    errors = result.errors("iou")
+    frame, listed = pl.DataFrame(result), pl.DataFrame(errors)
+    overall = frame.filter((pl.col("measure") == "iou") & pl.col("type").is_null())
+    assert overall["recall"][0] == result["iou"].recall
+    assert overall["tp"][0] == result["iou"].counts["tp"]
+    assert listed["verdict"].to_list() == [error.verdict for error in errors]
+    relation = duckdb.sql("select count(*) from errors where side = 'gold'")
+    assert relation is not None
+    assert relation.fetchall() == [(sum(error.side == "gold" for error in errors),)]
+    assert pd.DataFrame.from_arrow(result)["system"].unique().tolist() == ["pred"]
