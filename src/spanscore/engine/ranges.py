@@ -10,6 +10,8 @@ from __future__ import annotations
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +21,14 @@ from spanscore.engine.local import in_step
 from spanscore.engine.parts import Part
 from spanscore.errors import InputError, SpanscoreError
 from spanscore.readers import read_chunks
+from spanscore.readers.sniff import sniff
+from spanscore.readers.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spanscore.engine.parts import Plan
 
-FORMAT = "spanscore"
-"""The format that has a document a line."""
 LEAST = 1 << 22
 """Fewer bytes are not worth a process."""
 AROUND = 1 << 20
@@ -39,28 +43,40 @@ class _OutOfStepError(SpanscoreError):
     """The two ranges are not of the same documents in the same order."""
 
 
-def count_ranges(
-    plan: Plan, gold: tuple[str, str | None], pred: tuple[str, str | None], system: str, jobs: int
-) -> Part | None:
-    """Count two files, each with its format if one was given, by so many processes; None if one must do it."""
+File = tuple[str, str | None]
+"""A file and its format, if one was given."""
+Range = tuple[int, int]
+
+
+def count_ranges(plan: Plan, gold: File, pred: File, system: str, jobs: int) -> Part | None:
+    """Count two files by so many processes; None if one must do it."""
     try:
-        ranges = _ranges(gold, pred, jobs)
-        if ranges is None:
+        tasks = plan_ranges(gold, pred, jobs)
+        if len(tasks) < 2:
             return None
-        tasks = [(plan, (gold, first), (pred, second), system) for first, second in ranges]
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(len(tasks) - 1, mp_context=context) as pool:
-            others = [pool.submit(_count, *task) for task in tasks[1:]]
-            merged = Part.merged([_count(*tasks[0]), *(one.result() for one in others)])
+            others = [pool.submit(count_range, plan, task, system) for task in tasks[1:]]
+            parts = [count_range(plan, tasks[0], system), *(one.result() for one in others)]
     except (SpanscoreError, OSError, ValueError, BrokenProcessPool):
         return None
-    return None if merged.repeats() else merged
+    return merge_ranges(parts, gold, pred)
 
 
-def _count(plan: Plan, gold: tuple[Any, Any], pred: tuple[Any, Any], system: str) -> Part:
+@dataclass(frozen=True)
+class Task:
+    """A range of the gold file and one of the predictions, to be counted together."""
+
+    gold: File
+    pred: File
+    ranges: tuple[Range, Range]
+
+
+def count_range(plan: Plan, task: Task, system: str) -> Part:
     """Count a range of both files, which must have the same documents in the same order."""
     parts: list[Part] = []
-    sides = (read_chunks(path, given if not part[0] else FORMAT, part=part) for (path, given), part in (gold, pred))
+    files = zip((task.gold, task.pred), task.ranges, strict=True)
+    sides = (read_chunks(path, given, part=part) for (path, given), part in files)
     for ours, theirs in in_step(*sides):
         if ours.ids != theirs.ids:
             raise _OutOfStepError("the files are not in the same order.")
@@ -70,28 +86,74 @@ def _count(plan: Plan, gold: tuple[Any, Any], pred: tuple[Any, Any], system: str
     return Part.merged(parts)
 
 
-def _ranges(
-    gold_file: tuple[str, str | None], pred_file: tuple[str, str | None], jobs: int
-) -> list[tuple[tuple[int, int], tuple[int, int]]] | None:
-    """Ranges of bytes of both files that begin with the same documents; None if there are not at least two."""
-    for name, given in (gold_file, pred_file):
-        if name == "-" or given not in (None, FORMAT):
-            return None
-    gold, pred = Path(gold_file[0]), Path(pred_file[0])
-    sizes = [path.stat().st_size if path.is_file() else 0 for path in (gold, pred)]
-    parts = min(jobs, sizes[0] // LEAST)
-    if parts < 2:
+def plan_ranges(gold: File, pred: File, count: int) -> list[Task]:
+    """Ranges of both files that begin with the same documents, so many if that is worth it; none if there are none."""
+    formats = [_format(*file) for file in (gold, pred)]
+    if formats == ["spanscore", "spanscore"]:
+        cuts = _cut_lines(Path(gold[0]), Path(pred[0]), count)
+    elif formats == ["parquet", "parquet"]:
+        cuts = _cut_rows(Path(gold[0]), Path(pred[0]), count)
+    else:
+        return []
+    files = [(path, kind) for (path, _), kind in zip((gold, pred), formats, strict=True)]
+    return [Task(files[0], files[1], cut) for cut in cuts]
+
+
+def merge_ranges(parts: Sequence[Part], gold: File, pred: File) -> Part | None:
+    """All ranges as one, with the reason for the files' formats that reading them whole would give; None if an id is
+    there twice.
+    """
+    merged = Part.merged(parts)
+    if merged.repeats():
         return None
+    sides = []
+    for about, (path, given) in ((merged.gold, gold), (merged.pred, pred)):
+        if given is None:
+            with Source(path) as source:
+                sides.append(replace(about, format_reason=sniff(source.head, source.name)[1]))
+        else:
+            sides.append(about)
+    return replace(merged, gold=sides[0], pred=sides[1])
+
+
+def _format(path: str, given: str | None) -> str | None:
+    """The format of a file that can be read in ranges."""
+    if given is not None or path == "-" or not Path(path).is_file():
+        return given
+    with Path(path).open("rb") as file:
+        head = file.read(4)
+    return "parquet" if head == b"PAR1" else "spanscore" if head.startswith(b"{") else None
+
+
+def _cut_rows(gold: Path, pred: Path, count: int) -> list[tuple[Range, Range]]:
+    """Rows of both files, cut where a row group of the gold file begins."""
+    from pyarrow import parquet
+
+    metadata = [parquet.read_metadata(path) for path in (gold, pred)]
+    total = metadata[0].num_rows
+    if metadata[1].num_rows != total:
+        return []
+    begins = [0]
+    for number in range(metadata[0].num_row_groups):
+        begins.append(begins[-1] + metadata[0].row_group(number).num_rows)
+    wanted = {min(begins, key=lambda row: abs(row - total * part / count)) for part in range(1, count)}
+    places = [0, *sorted(wanted - {0, total}), total]
+    return [((a, b), (a, b)) for a, b in pairwise(places)]
+
+
+def _cut_lines(gold: Path, pred: Path, count: int) -> list[tuple[Range, Range]]:
+    """Bytes of both files, cut where a line begins."""
+    sizes = [path.stat().st_size for path in (gold, pred)]
+    parts = min(count, sizes[0] // LEAST)
     cuts = [(0, 0)]
     with gold.open("rb") as ours, pred.open("rb") as theirs:
         for number in range(1, parts):
             ours.seek(sizes[0] * number // parts)
             ours.readline()
             place = ours.tell()
-            line = ours.readline()
-            found = _find(theirs, _name(line), sizes[1] * place // sizes[0], sizes[1])
+            found = _find(theirs, _name(ours.readline()), sizes[1] * place // sizes[0], sizes[1])
             if found is None or place <= cuts[-1][0] or found <= cuts[-1][1]:
-                return None
+                return []
             cuts.append((place, found))
     ends = [*cuts[1:], (sizes[0], sizes[1])]
     return [((a, c), (b, d)) for (a, b), (c, d) in zip(cuts, ends, strict=True)]

@@ -54,19 +54,21 @@ def read_chunks(
 ) -> Iterator[Corpus]:
     """The same in pieces of some thousand documents, to score in little memory.
 
-    `part` are the first byte of a file to read and the one after the last; `progress` is told of bytes as they are
-    read.
+    `part` is what to read of a file: from which byte up to which, or in Parquet, rows; `progress` is told of bytes as
+    they are read.
     """
     keep_freed_memory()
     if format is not None and format not in FORMATS:
         raise UsageError(unknown("format", format, FORMATS))
-    with Source(path, part, progress) as source:
+    rows = part if format == "parquet" else None
+    with Source(path, part if rows is None else None, progress) as source:
         reason = "as asked"
         if format is None:
             format, reason = sniff(source.head, source.name)  # noqa: A001
         reader: Callable[..., Iterator[Corpus]] = import_module(FORMATS[format]).read
         empty = True
-        for corpus in reader(source, **(options or {} if format == "conll" else {})):
+        given = {"rows": rows} if rows is not None else options if format == "conll" else None
+        for corpus in reader(source, **(given or {})):
             empty = empty and not len(corpus)
             notes = (*source.notes, *corpus.notes)
             yield corpus.with_columns(source=source.name, format=format, format_reason=reason, notes=notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spanscore.arrow import from_table, pyarrow
 from spanscore.corpus import LabelTable
@@ -19,8 +19,8 @@ BATCH = 8192
 """Documents a corpus."""
 
 
-def read(source: Source) -> Iterator[Corpus]:
-    """A corpus for every few thousand documents."""
+def read(source: Source, rows: tuple[int, int] | None = None) -> Iterator[Corpus]:
+    """A corpus for every few thousand documents; of these rows alone, if they are given."""
     pa = pyarrow()
     from pyarrow import parquet
 
@@ -30,13 +30,30 @@ def read(source: Source) -> Iterator[Corpus]:
     try:
         with parquet.ParquetFile(source.path) as file:
             columns = [name for name in COLUMNS if name in file.schema_arrow.names]
-            for batch in file.iter_batches(BATCH, columns=columns):
-                if len(batch):
-                    yield from_table(pa.Table.from_batches([batch]), labels, source.name)
+            groups, skip, left = _groups(file.metadata, rows)
+            for batch in file.iter_batches(BATCH, row_groups=groups, columns=columns):
+                part = batch.slice(skip, left)
+                skip, left = max(0, skip - len(batch)), left - len(part)
+                if len(part):
+                    yield from_table(pa.Table.from_batches([part]), labels, source.name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise InputError(
             f"the Parquet data is damaged or of a kind that is not known ({_first(error)}).", source.name
         ) from None
+
+
+def _groups(metadata: Any, rows: tuple[int, int] | None) -> tuple[list[int], int, int]:
+    """The row groups that hold these rows, how many of the first to skip, and how many rows there are to read."""
+    first, last = rows or (0, metadata.num_rows)
+    begin, skip = 0, 0
+    groups: list[int] = []
+    for number in range(metadata.num_row_groups):
+        end = begin + metadata.row_group(number).num_rows
+        if begin < last and end > first:
+            skip = first - begin if not groups else skip
+            groups.append(number)
+        begin = end
+    return groups, skip, last - first
 
 
 def _first(error: Exception) -> str:

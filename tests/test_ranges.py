@@ -1,0 +1,133 @@
+"""Files scored by several processes: the same bytes as by one, or one process does it and says why."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanscore.engine import ranges
+from spanscore.engine.local import count_chunks
+from spanscore.engine.parts import Plan, choose, result_of
+from spanscore.readers import read_chunks
+from spanscore.report.files import to_json
+from spanscore.stats import Bootstrap
+
+
+def documents(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    rng = random.Random(4)
+    gold, pred = [], []
+    for number in range(count):
+        text = "some words " * 8
+        spans = [{"start": 11 * i, "end": 11 * i + rng.randint(1, 9), "label": rng.choice("ABC")} for i in range(8)]
+        gold.append({"id": f"doc {number}", "text": text, "spans": spans})
+        kept = [{**span, "score": 0.5} for span in spans if rng.random() < 0.7]
+        pred.append({"id": f"doc {number}", "spans": kept})
+    return gold, pred
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(ranges, "LEAST", 1000)
+    gold, pred = documents(400)
+    write(tmp_path / "gold.jsonl", gold)
+    write(tmp_path / "pred.jsonl", pred)
+    for name in ("gold", "pred"):
+        call = [sys.executable, "-m", "spanscore", "convert", f"{name}.jsonl", f"{name}.parquet"]
+        subprocess.run(call, cwd=tmp_path, check=True)
+    return tmp_path
+
+
+PLAN = Plan(choose(["iou", "exact", "presidio"], 1.0))
+
+
+def paths(folder: Path, suffix: str) -> list[ranges.File]:
+    return [(str(folder / f"{name}.{suffix}"), None) for name in ("gold", "pred")]
+
+
+def whole(plan: Plan, gold: ranges.File, pred: ranges.File) -> bytes:
+    part = count_chunks(plan, read_chunks(*gold), read_chunks(*pred), "s")
+    return to_json(result_of(plan, {"s": part}))
+
+
+@pytest.mark.parametrize("ci", [None, Bootstrap(resamples=50)], ids=["sums", "by document"])
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_several_processes_give_the_same_bytes(files: Path, jobs: int, ci: Bootstrap | None) -> None:
+    plan = Plan(PLAN.measures, ci=ci)
+    gold, pred = paths(files, "jsonl")
+    part = ranges.count_ranges(plan, gold, pred, "s", jobs)
+    assert part is not None
+    assert to_json(result_of(plan, {"s": part})) == whole(plan, gold, pred)
+
+
+@pytest.mark.parametrize("count", [2, 5, 17])
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_ranges_have_every_document_once(files: Path, suffix: str, count: int) -> None:
+    gold, pred = paths(files, suffix)
+    if suffix == "parquet":
+        import pyarrow.parquet as pq
+
+        for name, rows in (("gold", 30), ("pred", 41)):
+            pq.write_table(pq.read_table(files / f"{name}.parquet"), files / f"{name}.parquet", row_group_size=rows)
+    tasks = ranges.plan_ranges(gold, pred, count)
+    assert len(tasks) == min(count, 14 if suffix == "parquet" else count)
+    ids: list[str] = []
+    for task in tasks:
+        for side, part in ((task.gold, task.ranges[0]), (task.pred, task.ranges[1])):
+            found = [name for corpus in read_chunks(*side, part=part) for name in corpus.ids]
+            ids += found if side == task.gold else []
+            assert found == [name for corpus in read_chunks(*task.gold, part=task.ranges[0]) for name in corpus.ids]
+    assert ids == [f"doc {number}" for number in range(400)]
+    parts = [ranges.count_range(PLAN, task, "s") for task in tasks]
+    merged = ranges.merge_ranges(parts, gold, pred)
+    assert merged is not None
+    assert to_json(result_of(PLAN, {"s": merged})) == whole(PLAN, gold, pred)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda gold, pred: pred.reverse(),
+        lambda gold, pred: pred.__setitem__(slice(10, 12), pred[10:12][::-1]),
+        lambda gold, pred: pred.pop(30),
+        lambda gold, pred: pred.append({"id": "more", "spans": []}),
+        lambda gold, pred: (gold.append(gold[3]), pred.append(pred[3])),
+        lambda gold, pred: gold.__setitem__(350, {"id": "doc 350", "spans": [{"start": 3}]}),
+    ],
+    ids=["reversed", "two swapped", "one less", "one more", "an id twice", "a wrong line"],
+)
+def test_one_process_does_what_ranges_cannot(files: Path, spoil: Any) -> None:
+    gold, pred = documents(400)
+    spoil(gold, pred)
+    write(files / "gold.jsonl", gold)
+    write(files / "pred.jsonl", pred)
+    gold_file, pred_file = paths(files, "jsonl")
+    assert ranges.count_ranges(PLAN, gold_file, pred_file, "s", 2) is None
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    gold, pred = documents(9000)
+    write(tmp_path / "gold.jsonl", gold)
+    write(tmp_path / "pred.jsonl", pred)
+    write(tmp_path / "other.jsonl", [{"id": one["id"], "spans": []} for one in pred])
+    said = []
+    for jobs in ("1", "2"):
+        files_ = ["gold.jsonl", "pred.jsonl", "other.jsonl"]
+        call = [sys.executable, "-m", "spanscore", "score", *files_, "--ci", "0.9", "--jobs", jobs, "--json", "-", "-q"]
+        said.append(subprocess.run(call, cwd=tmp_path, check=True, capture_output=True).stdout)
+    assert said[0] == said[1]
+    gold[8000]["spans"][2]["end"] = -1
+    write(tmp_path / "gold.jsonl", gold)
+    call = [sys.executable, "-m", "spanscore", "score", "gold.jsonl", "pred.jsonl", "--jobs", "2"]
+    done = subprocess.run(call, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "gold.jsonl:8001: spans[2].end: the offset -1 is negative" in done.stderr
