@@ -98,8 +98,11 @@ class Scores:
         counts = units.of_label(label).present()
         kinds = Kinds.of(counts, len(units.documents) - len(counts))
         sums = kinds.resamples(bootstrap.resamples, stream(bootstrap.seed, label or ""))
-        p, r, f = (percentile_interval(values, bootstrap.level) for values in self.numbers(sums))
         score = self.overall if label is None else self.by_type[label]
+        p, r, f = (
+            (math.nan, math.nan) if math.isnan(getattr(score, name)) else percentile_interval(values, bootstrap.level)
+            for name, values in zip(NUMBERS, self.numbers(sums), strict=True)
+        )
         annotated, missed = score.counts.get("annotated"), score.counts.get("fn")
         bounds = None
         if self.measure.counts_spans and isinstance(annotated, int) and isinstance(missed, int) and annotated:

@@ -64,9 +64,11 @@ def cli() -> None:
     """One scorer for everything that finds spans in text: PII and PHI detectors, NER models, entity linkers.
 
     \b
-    Score a system:      spanscore score gold.jsonl pred.jsonl
+    Run a detector:      spanscore run data.jsonl --detector presidio -o out
+    Score a system:      spanscore score gold.jsonl pred.jsonl -o out
     By other measures:   spanscore score gold.jsonl pred.jsonl -m "iou(threshold=0.5)" -m char.pii
-    What they mean:      spanscore measures iou
+    Which is better:     spanscore compare gold.jsonl base=a.jsonl new=b.jsonl
+    What numbers mean:   spanscore measures iou
     """
 
 

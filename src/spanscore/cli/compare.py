@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, given, systems, tag_options
-from spanscore.cli.writing import text_options
+from spanscore.cli.reading import chunks, systems, tag_options
+from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import plural, printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 @click.option("--pred-format", help="The systems' format, likewise.")
 @click.option("--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F.")
 @click.option("--map", "label_map", help="A file of lines 'from: to' that renames labels on both sides.")
-@click.option("--resolve", type=click.Choice(["none", "score", "longest"]), default="none", show_default=True)
+@click.option(
+    "--resolve",
+    type=click.Choice(["none", "score", "longest"]),
+    default="none",
+    show_default=True,
+    help="Which of overlapping spans of one side stays.",
+)
 @click.option("--by", multiple=True, metavar="WHAT", help="Split the scores by document, type or meta.KEY.")
 @click.option("--ci", "level", type=float, default=0.95, show_default=True, help="The level of intervals.")
 @click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
     help="How to print the comparison.",
 )
 @click.option("-o", "--output", metavar="DIR", help="Write results, comparison, diff and report into this folder.")
+@click.option("--no-report", is_flag=True, help="Write no report.")
 @text_options
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
 def command(
@@ -63,6 +70,7 @@ def command(
     tags: dict[str, Any],
     format_: str,
     output: str | None,
+    no_report: bool,
     text: Any,
     quiet: bool,
 ) -> None:
@@ -101,8 +109,9 @@ def command(
     first, second = files[0][0], files[-1][0]
     changes = {repr(one): found.changes(repr(one), first, second) for one in chosen}
     if output is not None:
-        found = replace(found, result=found.result.with_settings(reading=given(tags)))
-        _write(found, changes, output, text=text, quiet=quiet)
+        found = replace(found, result=asked(found.result, tags, text))
+        save_all(found.result, output, text=text, report=not no_report, quiet=quiet)
+        _write(found, changes, output, text=text)
     if format_ == "markdown":
         click.echo(report.markdown(found), nl=False)
     elif format_ == "latex":
@@ -129,19 +138,14 @@ def _told(changes: list[Change]) -> str:
     )
 
 
-def _write(found: Comparison, changes: dict[str, list[Change]], output: str, *, text: Any, quiet: bool) -> None:
+def _write(found: Comparison, changes: dict[str, list[Change]], output: str, *, text: Any) -> None:
     from pathlib import Path
 
     import msgspec
 
-    from spanscore.engine.page import NAME, write_report
     from spanscore.report import comparison as report
-    from spanscore.report.files import save, whole
+    from spanscore.report.files import whole
 
-    save(found.result, output, text=text)
-    note = write_report(found.result, Path(output) / NAME, text=text)
-    if note is not None and not quiet:
-        click.echo(f"warning: {note}", err=True)
     folder = Path(output)
     with whole(folder / "diff.jsonl") as lines, whole(folder / "diff.csv") as table:
         report.write_diff(lines, table, [change for listed in changes.values() for change in listed], text=text)

@@ -13,7 +13,7 @@ from spanscore.errors import UsageError
 @click.argument("results")
 @click.option("--min", "minima", multiple=True, metavar="COND", help="Such as recall=0.9 or iou:PERSON:recall=0.95.")
 @click.option("--max-drop", "drops", multiple=True, metavar="COND", help="Such as f=0.01, compared with --baseline.")
-@click.option("--baseline", metavar="FILE", help="The results of before.")
+@click.option("--baseline", metavar="RESULTS", help="The results of before, or their folder.")
 @click.option(
     "--on",
     type=click.Choice(["value", "lower-bound"]),
@@ -33,6 +33,9 @@ def command(
     markdown: str | None,
 ) -> None:
     """Hold RESULTS (results.json, or its folder) against conditions; exit code 1 if one is not met.
+
+    A condition is [measure:][type:]number=value, the number being precision, recall or f; it is held against all
+    systems in the results. A drop that may be chance, by the interval of the difference, is let pass.
 
     \b
     spanscore gate out --min recall=0.9 --min iou:PERSON:recall=0.95
@@ -60,7 +63,7 @@ def command(
         if path is not None:
             with whole(path) as file_:
                 file_.write(text.encode("utf-8", "backslashreplace"))
-    for line in sorted(gate.lines(found)):
+    for line in gate.lines(found):
         click.echo(line)
     if any(not one.passed for one in found):
         sys.stdout.flush()

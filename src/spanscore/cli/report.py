@@ -21,6 +21,7 @@ from spanscore.cli.writing import text_options
 @click.option("--right", type=int, default=1000, show_default=True, help="Documents without errors to show too.")
 @click.option("--title", help="The title of the page.")
 @text_options
+@click.option("--show-text", is_flag=True, help="Show text though the results were made with --mask or --no-text.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
 def command(
     results: str,
@@ -32,6 +33,7 @@ def command(
     right: int,
     title: str | None,
     text: Any,
+    show_text: bool,
     quiet: bool,
 ) -> None:
     """Write a page that shows the numbers of RESULTS (a folder of score, compare or run) and every error behind them.
@@ -53,7 +55,8 @@ def command(
     target = Path(output) if output is not None else beside / ("report" if folder else NAME)
     check_target(target, folder=folder)
     result = score_again(results, gold=gold, systems=dict(named(one) for one in pred))
-    note = write_report(result, target, text=text, folder=folder, max_mb=max_mb, right=right, title=title)
+    how = text if text != "show" or show_text else result.settings.get("text", "show")
+    note = write_report(result, target, text=how, folder=folder, max_mb=max_mb, right=right, title=title)
     if note is not None and not quiet:
         click.echo(f"warning: {note}", err=True)
     click.echo(f"Open {target / 'index.html' if folder else target} in a browser.")

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 
 from spanscore.cli.reading import chunks, tag_options
 from spanscore.cli.reading import given as given_tags
-from spanscore.cli.writing import text_options
+from spanscore.cli.writing import asked, text_options
 from spanscore.errors import UsageError, plural, printable
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def command(
     except KeyboardInterrupt:
         click.echo(f"spanscore: interrupted; go on with: --resume -o {printable(output, limit=255)}", err=True)
         sys.exit(130)
+    outcome = replace(outcome, result=asked(outcome.result, {}, text))
     arguments = {
         "dataset": corpus.source,
         "detector": detector,
@@ -136,7 +138,7 @@ def command(
         **given,
     }
     said = write_all(outcome, journal, text=text, arguments=arguments)
-    for note in outcome.notes:
+    for note in said["warnings"]:
         say(f"warning: {note}")
     _show(outcome, said)
     listed = ", ".join(name for name in FILES if name != "metrics.json")

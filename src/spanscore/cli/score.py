@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, given, reading_bar, systems, tag_options
-from spanscore.cli.writing import text_options
+from spanscore.cli.reading import chunks, reading_bar, systems, tag_options
+from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import UsageError, plural
 
 if TYPE_CHECKING:
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     "--json", "json_", metavar="FILE", help="Write the results as JSON to this file; '-' prints nothing but JSON."
 )
 @click.option("-o", "--output", metavar="DIR", help="Write results, errors and a report into this folder.")
+@click.option("--no-report", is_flag=True, help="Write no report.")
 @text_options
 @click.option(
     "--format",
@@ -104,6 +104,7 @@ def command(
     tags: dict[str, Any],
     json_: str | None,
     output: str | None,
+    no_report: bool,
     text: Any,
     format_: str,
     signature: bool,
@@ -120,7 +121,7 @@ def command(
     from spanscore.engine.parts import Plan, choose
     from spanscore.measures import expand
     from spanscore.readers import whole as whole_corpus
-    from spanscore.report.files import check_outputs, save, to_json, whole
+    from spanscore.report.files import check_outputs, to_json, whole
     from spanscore.stats import Bootstrap
 
     tables = {"type_weights": type_weights, "kb_weights": kb_weights, "table": hipaa_table}
@@ -148,7 +149,7 @@ def command(
         result = score_all(
             whole_corpus(chunks(gold, gold_format, tags)), read, chosen, by=by, by_document=keep, **settings
         )
-    result = result.with_settings(**({"reading": given(tags)} if given(tags) else {}))
+    result = asked(result, tags, text)
     if not quiet:
         for about in (result.inputs["gold"], *result.inputs["systems"].values()):
             count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"
@@ -156,12 +157,7 @@ def command(
         for warning in result.warnings:
             click.echo(f"warning: {warning}", err=True)
     if output is not None:
-        from spanscore.engine.page import NAME, write_report
-
-        save(result, output, text=text)
-        note = write_report(result, Path(output) / NAME, text=text)
-        if note is not None and not quiet:
-            click.echo(f"warning: {note}", err=True)
+        save_all(result, output, text=text, report=not no_report, quiet=quiet)
     if json_ == "-":
         click.echo(to_json(result), nl=False)
         return

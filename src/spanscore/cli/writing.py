@@ -1,8 +1,9 @@
-"""What all commands that write documents' text share: options that say how much of it."""
+"""What all commands that write results share: how much of the documents' text, and the report."""
 
 from __future__ import annotations
 
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,8 @@ from spanscore.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from spanscore.result import Result
 
 
 def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,3 +32,22 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         decorated = option(decorated)
     return decorated
+
+
+def asked(result: Result, tags: dict[str, Any], text: str) -> Result:
+    """The result with what was asked for, for it to be made again: how files were read, and how much text is shown."""
+    from spanscore.cli.reading import given
+
+    settings = {"reading": given(tags), "text": text if text != "show" else None}
+    return result.with_settings(**{name: value for name, value in settings.items() if value})
+
+
+def save_all(result: Result, folder: str, *, text: Any, report: bool, quiet: bool) -> None:
+    """Write the results, the errors and, unless it is not wanted, the report."""
+    from spanscore.engine.page import NAME, write_report
+    from spanscore.report.files import save
+
+    save(result, folder, text=text)
+    note = write_report(result, Path(folder) / NAME, text=text) if report else None
+    if note is not None and not quiet:
+        click.echo(f"warning: {note}", err=True)

@@ -29,8 +29,14 @@ def score_again(folder: str | Path, *, gold: str | None = None, systems: Mapping
     """
     path = Path(folder) / "results.json" if Path(folder).is_dir() else Path(folder)
     said = _read(path)
+    try:
+        return _score(path, said, gold, systems or {})
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(f"the settings in these results are damaged ({type(error).__name__}).", str(path)) from None
+
+
+def _score(path: Path, said: dict[str, Any], gold: str | None, systems: Mapping[str, str]) -> Result:
     settings, inputs = said["settings"], said["inputs"]
-    systems = systems or {}
     if other := next((name for name in systems if name not in inputs["systems"]), None):
         raise UsageError(f"the results have no system called '{printable(other)}'.")
     options = settings.get("reading", {})
@@ -55,10 +61,14 @@ def score_again(folder: str | Path, *, gold: str | None = None, systems: Mapping
         by=tuple(settings.get("by", ())),
         ci=Bootstrap(*settings["ci"]) if "ci" in settings else None,
     )
-    before = {row["signature"] for row in said["results"]}
-    if {one.signature for one in result.scores} != before:
+    if {_data(one.signature) for one in result.scores} != {_data(row["signature"]) for row in said["results"]}:
         raise InputError("the files that these results are of have changed since; score them again.", str(path))
     return replace(result, inputs=inputs, warnings=tuple(said["warnings"]), settings=settings)
+
+
+def _data(signature: str) -> str:
+    """A signature without the version that wrote it."""
+    return "|".join(part for part in signature.split("|") if not part.startswith("spanscore:"))
 
 
 def _read(path: Path) -> dict[str, Any]:

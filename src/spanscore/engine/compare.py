@@ -203,9 +203,7 @@ def statistic_of(scores: Scores, number: str) -> Callable[[Counts], Floats]:
 
 
 def _changes(first: Scores, second: Scores, by: Sequence[str]) -> Iterator[Change]:
-    assert first.pairing is not None
-    assert second.pairing is not None
-    judgements = [one.measure.judge(one.pairing) for one in (first, second) if one.pairing is not None]
+    judgements = [one.judgement for one in (first, second)]
     gold, text = judgements[0].pairing.gold, judgements[0].pairing.text
     if len(judgements[1].pairing.gold.doc) != len(gold.doc):
         raise UsageError(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanscore.engine.sweep import curves_of
-from spanscore.report.page import Payload, told, write_folder, write_page
+from spanscore.report.page import MAX_MB, RIGHT, Payload, told, write_folder, write_page
 
 if TYPE_CHECKING:
     from spanscore.report.privacy import Text
@@ -21,8 +21,8 @@ def write_report(
     *,
     text: Text = "show",
     folder: bool = False,
-    max_mb: float = 25.0,
-    right: int = 1000,
+    max_mb: float = MAX_MB,
+    right: int = RIGHT,
     title: str | None = None,
 ) -> str | None:
     """Write the report as one page, or as a folder; what had to be left out is returned as a sentence.
@@ -37,6 +37,7 @@ def write_report(
     systems = list(dict.fromkeys(one.system for one in result.scores))
     source = result.inputs["gold"]["source"]
     named = title or f"{', '.join(systems)} on {Path(source).name if source else 'gold data'}"
-    payload = Payload(result, curves_of(result), text, named)
+    curves, notes = curves_of(result)
+    payload = Payload(result, curves, text, named, notes)
     left_out = write_folder(payload, path) if folder else write_page(payload, path, max_mb=max_mb, right=right)
     return told(left_out)

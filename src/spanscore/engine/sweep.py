@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 19
 """Spans that are counted at once."""
+MUCH = 20_000_000
+"""More to count than this is not done unasked."""
 CROWDED = 2
 """So many predictions in a document make it worth cutting it into stretches."""
 
@@ -181,16 +183,23 @@ def sweep(
     return Sweep(tuple(curves), tuple(dict.fromkeys(notes)))
 
 
-def curves_of(result: Result, bins: int = 10) -> list[Curve]:
-    """The curves of scores that are there already: of each system whose predictions all have a score."""
+def curves_of(result: Result, bins: int = 10) -> tuple[list[Curve], list[str]]:
+    """The curves of scores that are there already, of each system whose predictions all have a score; and a note for
+    each that would take too long.
+    """
     curves: list[Curve] = []
+    notes: list[str] = []
     for one in result.scores:
         score = None if one.pairing is None else one.pairing.mentions.pred.score
         if score is None or one.pairing is None or one.measure.whole or result.settings.get("resolve") == "longest":
             continue
-        if len(score) and not np.isnan(score).any():
-            curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature)
-    return curves
+        if not len(score) or np.isnan(score).any():
+            continue
+        if _sizes(one.pairing, one.measure)[_levels(one.pairing)[0]].sum() > MUCH and not one.measure.local:
+            notes.append(f"{one.system}: {one.measure!r} has no thresholds here; spanscore sweep makes them, in time.")
+            continue
+        curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature)
+    return curves, notes
 
 
 def _curves(pairing: Pairing, measure: Measure, system: str, beta: float, bins: int, line: str) -> Iterator[Curve]:
@@ -223,7 +232,7 @@ def _changes(pairing: Pairing, measure: Measure) -> tuple[tuple[str, ...], tuple
     docs, levels = _levels(pairing)
     goes_on = np.append(docs[1:] == docs[:-1], False)
     found: list[tuple[Any, ...]] = []
-    for first, last in _parts(pairing, docs):
+    for first, last in _parts(_sizes(pairing, measure)[docs]):
         tally = measure.tally(_at(pairing, docs[first:last], levels[first:last]))
         fields, labels, at = tally.fields, tally.labels, tally.doc + first
         found.append((levels[at], tally.label, tally.counts))
@@ -245,12 +254,19 @@ def _levels(pairing: Pairing) -> tuple[Longs, Floats]:
     return doc[new], level[new]
 
 
-def _parts(pairing: Pairing, docs: Longs) -> Iterator[tuple[int, int]]:
-    """The levels in pieces of so many spans that fit the memory."""
-    size = np.diff(pairing.gold.bounds) + np.diff(pairing.pred.bounds) + 1
-    total = np.cumsum(size[docs])
+def _sizes(pairing: Pairing, measure: Measure) -> Longs:
+    """How much there is to count in each document: its spans, and its words for a measure that looks at them."""
+    size: Longs = np.diff(pairing.gold.bounds) + np.diff(pairing.pred.bounds) + 1
+    if not measure.local:
+        size = size + np.array([0 if text is None else len(text) // 4 for text in pairing.text], np.int64)
+    return size
+
+
+def _parts(size: Longs) -> Iterator[tuple[int, int]]:
+    """The levels in pieces of so much to count as fits the memory."""
+    total = np.cumsum(size)
     first = 0
-    while first == 0 or first < len(docs):
+    while first == 0 or first < len(size):
         before = int(total[first - 1]) if first else 0
         last = max(int(np.searchsorted(total, before + ROWS, side="right")), first + 1)
         yield first, last

@@ -114,6 +114,7 @@ class GroupedIoU(Measure):
             right=right,
             taken=np.where(right, -1, taken),
             loose=np.concatenate([leader[~is_cell], np.flatnonzero(alone)]),
+            beside=np.concatenate([found.gold[~is_cell], np.full(np.count_nonzero(alone), -1)]),
         )
 
     @property

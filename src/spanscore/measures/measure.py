@@ -203,7 +203,8 @@ class Judgement:
     intersection over union behind it; if it was not found, that with predictions of its own type, or the best (0: not
     worked out). `right` tells which predicted spans are right, and `taken` which gold row a
     predicted span was wrongly typed for (-1: none). `loose` are the predicted rows that no cell accounts for; one
-    that is on several gold spans may be there several times.
+    that is on several gold spans may be there several times, each with
+    its gold row in `beside` (-1: none; None: not told).
     """
 
     pairing: Pairing
@@ -213,6 +214,7 @@ class Judgement:
     right: Bools
     taken: Longs
     loose: Longs
+    beside: Longs | None = None
 
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
         """Counts by gold label and predicted label; None is missed (as predicted) or spurious (as gold)."""

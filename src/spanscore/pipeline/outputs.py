@@ -12,7 +12,7 @@ import msgspec
 from spanscore.engine.page import write_report
 from spanscore.errors import InputError, printable
 from spanscore.pipeline.journal import FINISHED, RUN, write
-from spanscore.report import confusion, error_tables
+from spanscore.report import confusion, error_tables, tallies
 from spanscore.report.files import to_json, whole
 from spanscore.report.metrics import metrics
 
@@ -53,8 +53,9 @@ def write_all(outcome: Outcome, journal: Journal, *, text: Text, arguments: Mapp
         with TemporaryDirectory(dir=folder, prefix=".writing-") as made:
             said = _write_into(Path(made), outcome, text=text, arguments=arguments)
             (folder / "metrics.json").unlink(missing_ok=True)
-            for name in FILES:
-                (Path(made) / name).replace(folder / name)
+            (folder / tallies.NAME).unlink(missing_ok=True)
+            for name in sorted(Path(made).iterdir(), key=lambda path: path.name == "metrics.json"):
+                name.replace(folder / name.name)
     except OSError as error:
         raise InputError(f"it cannot be written ({error.strerror}).", str(folder)) from None
     journal.finish()
@@ -75,11 +76,13 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
     with whole(folder / "confusion_matrix.html") as file:
         page = confusion.page(by_type.confusion, title, by_type.signature)
         file.write(page.encode("utf-8", "backslashreplace"))
+    if outcome.result.bootstrap is not None:
+        with whole(folder / tallies.NAME) as file:
+            tallies.write(file, outcome.result)
     with whole(folder / "results.json") as file:
         file.write(to_json(outcome.result))
     written = time.perf_counter()
-    title = f"{outcome.job.detector.name} on {Path(outcome.job.dataset.source).name}, {outcome.job.language}"
-    left_out = write_report(outcome.result, folder / "report.html", text=text, title=title)
+    left_out = write_report(outcome.result, folder / "report.html", text=text)
     notes = [*outcome.notes, *([] if left_out is None else [left_out])]
     about = dict(outcome.about)
     seconds = {"writing": round(written - began, 3), "report": round(time.perf_counter() - written, 3)}

@@ -7,7 +7,7 @@ import math
 import platform
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,6 +150,7 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
         },
     }
     kept = tuple(dict.fromkeys([*notes, *result.warnings]))
+    result = replace(result, warnings=kept)
     return Outcome(job, result, alignment, discarded, predictions, kept, about), journal
 
 

@@ -131,15 +131,20 @@ def _fall(condition: Condition, row: Row, before: Sequence[Row], paired: Paired 
     same = [old for old in before if (old["measure"], old["type"]) == (row["measure"], row["type"]) and "by" not in old]
     old = next((one for one in same if one["system"] == row["system"]), same[0] if len(same) == 1 else None)
     name = _name(row, condition)
-    if old is None or old[condition.number] is None:
-        return Check(name, passed=True, told="the baseline has no such number")
+    if old is None:
+        raise UsageError(f"the baseline has no {condition.number} of {printable(name, limit=200)} to compare with.")
+    if condition.number == "f" and old.get("beta") != row.get("beta"):
+        raise UsageError("F of the results and F of the baseline have another beta; score both with the same --beta.")
+    if old[condition.number] is None:
+        return Check(name, passed=True, told=f"{condition.number} is undefined in the baseline")
     new = row[condition.number]
     if new is None:
         return Check(
             name, passed=False, told=f"{condition.number} was {_shown(old[condition.number])}, now it is undefined"
         )
     drop = old[condition.number] - new
-    told = f"{condition.number} fell by {drop:.4f} from {_shown(old[condition.number])}, {condition.value:g} is allowed"
+    moved = f"fell by {drop:.4f}" if drop > 0 else f"rose by {-drop:.4f}"
+    told = f"{condition.number} {moved} from {_shown(old[condition.number])}, a drop of {condition.value:g} is allowed"
     if drop <= condition.value:
         return Check(name, passed=True, told=told)
     interval = None if paired is None else paired.interval(row, old, condition.number)
@@ -149,7 +154,8 @@ def _fall(condition: Condition, row: Row, before: Sequence[Row], paired: Paired 
     else:
         half = _half_width(row, old, condition.number)
         chance = half is not None and drop <= half
-        told += "" if half is None else f" (interval of the drop {drop - half:.4f} to {drop + half:.4f})"
+        if half is not None:
+            told += f" (interval of the drop {drop - half:.4f} to {drop + half:.4f}, as if of different documents)"
     return Check(name, passed=chance, told=f"{told}, which may be chance" if chance else told)
 
 
@@ -165,7 +171,9 @@ class Paired:
     def of(cls, results: str, baseline: str) -> Paired | None:
         """The counts beside both, if both have them."""
         new, old = tallies.read(results), tallies.read(baseline)
-        return None if new is None or old is None or new[0] != old[0] else cls(new[0], new[1], old[1])
+        if new is None or old is None or new[0].cluster != old[0].cluster:
+            return None
+        return cls(new[0], new[1], old[1])
 
     def interval(self, row: Row, old: Row, number: str) -> tuple[float, float] | None:
         """Where the drop is likely to be; None unless both have counts of the same documents."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +62,13 @@ def read(results: str | Path) -> tuple[Bootstrap, dict[str, Scores]] | None:
         with np.load((path if path.is_dir() else path.parent) / NAME, allow_pickle=False) as said:
             head = msgspec.json.decode(said["head"].tobytes(), type=_Head)
             columns = [[said[f"{name}{i}"] for name in ("doc", "label", "counts")] for i in range(len(head.scores))]
+        for one, (doc, label, counts) in zip(head.scores, columns, strict=True):
+            if counts.shape != (len(doc), len(one.fields)) or len(label) != len(doc):
+                return None
+            if len(doc) and not (0 <= doc.min() <= doc.max() < len(one.documents)):
+                return None
+            if len(doc) and not (0 <= label.min() <= label.max() < len(one.labels)):
+                return None
         found = {
             one.signature: Scores(
                 one.system,
@@ -71,5 +80,8 @@ def read(results: str | Path) -> tuple[Bootstrap, dict[str, Scores]] | None:
             for number, one in enumerate(head.scores)
         }
         return Bootstrap(*head.bootstrap), found
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, msgspec.MsgspecError, SpanscoreError):
+    except (*_DAMAGED, OSError, ValueError, KeyError, EOFError, RuntimeError, IndexError, SpanscoreError):
         return None
+
+
+_DAMAGED = (zipfile.BadZipFile, zlib.error, msgspec.MsgspecError, tokenize.TokenError, SyntaxError)

@@ -38,10 +38,10 @@ def plain(found: Sweep, recall: float | None, at: Sequence[float]) -> str:
             names = [*([curve.system] if several else []), repr(curve.measure), curve.type or ALL]
             about = [*map(printable, names), shown(curve.average_precision), shown(error)]
             numbers = ["–"] * 3 if score is None else [shown(n) for n in (score.precision, score.recall, score.f)]
-            mark = "" if not at else "*" if number == 0 else " "
+            mark = "" if not at else "*" if number == 0 and best is not None else " "
             lines.append([*(about if number == 0 else [""] * len(about)), spelt(threshold) + mark, *numbers])
     goal = f"the highest {beta}" if recall is None else f"the highest precision with a recall of at least {recall:g}"
-    told = f"{'*' if at else 'threshold'}: predictions with at least this score give {goal}"
+    told = f"{'*' if at else 'threshold'}: predictions with at least this score give {goal}; –: none does"
     return "\n".join([*aligned(lines, len(head) - 6), "", told])
 
 

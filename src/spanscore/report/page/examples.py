@@ -1,7 +1,8 @@
 """What a measure made of a system's spans, as columns: an example for each unit of the confusion matrix.
 
-A gold span is an example by itself, with what it was taken for. So is each prediction that no gold span was taken for;
-one that lies on several gold spans may be several, as in the matrix.
+A gold span is an example by itself, with what it was taken for. So is each prediction that no gold span was taken for.
+As in the matrix, a measure that groups predictions around gold spans has an example for each group: a prediction that
+lies on several gold spans may be several, and several on one gold span are one.
 """
 
 from __future__ import annotations
@@ -43,14 +44,15 @@ class Examples:
         of_gold, of_pred = verdicts(judged)
         number = len(gold.start)
         loose_verdict = np.where(of_pred.verdict[loose] == CORRECT, MERGED, of_pred.verdict[loose])
+        beside = of_pred.partner[loose] if judged.beside is None else judged.beside
         columns = {
             "doc": (gold.doc, pred.doc[loose]),
             "alone": (np.zeros(number, np.bool_), np.ones(len(loose), np.bool_)),
-            "gold_row": (np.arange(number), of_pred.partner[loose]),
+            "gold_row": (np.arange(number), beside),
             "pred_row": (of_gold.partner, loose),
             "cell": (judged.cell, pred.label[loose]),
             "verdict": (of_gold.verdict, loose_verdict),
-            "iou": (of_gold.iou, of_pred.iou[loose]),
+            "iou": (of_gold.iou, _iou(gold, beside, pred, loose)),
         }
         start = np.concatenate([gold.start, pred.start[loose]])
         order = np.lexsort((start, np.concatenate(columns["doc"])))
@@ -94,6 +96,17 @@ class Examples:
             if span is not None:
                 why[place] = explain(side, span, VERDICTS[verdict], other, iou)
         return why
+
+
+def _iou(gold: Corpus, a: Longs, pred: Corpus, b: Longs) -> Floats:
+    """The intersection over union of rows of both sides; 0 where there is no gold row."""
+    if not len(gold.start) or not len(b):
+        return np.zeros(len(b))
+    starts, ends = (gold.start[a], pred.start[b]), (gold.end[a], pred.end[b])
+    shared = np.maximum(np.minimum(*ends) - np.maximum(*starts), 0)
+    union = (ends[0] - starts[0]) + (ends[1] - starts[1]) - shared
+    iou: Floats = np.where(a < 0, 0.0, np.where(union == 0, 1.0, shared / np.maximum(union, 1)))
+    return iou
 
 
 def _at(column: Any, rows: Longs, missing: float) -> Any:

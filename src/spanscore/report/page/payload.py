@@ -45,6 +45,7 @@ class Payload:
     curves: Sequence[Curve] = ()
     text: Text = "show"
     title: str = "spanscore report"
+    notes: Sequence[str] = ()
 
     @cached_property
     def ids(self) -> list[str]:
@@ -85,10 +86,28 @@ class Payload:
         label = {name: code for code, name in enumerate(self.labels)}
         number = np.full(len(self.ids), -1)
         number[chosen] = np.arange(len(chosen))
+        examples = [
+            one.shown(number[self._places[id(scores.pairing)]], label)
+            for scores, one in zip(self.result.scores, self._examples, strict=True)
+        ]
+        return {
+            **self._numbers,
+            "leftOut": left_out,
+            "ids": [encodable(self.ids[doc]) for doc in chosen.tolist()],
+            "slices": {key: self._slice(key, chosen) for key in self._keys},
+            "scores": [
+                {**scores, "examples": shown} for scores, shown in zip(self._numbers["scores"], examples, strict=True)
+            ],
+        }
+
+    @cached_property
+    def _numbers(self) -> dict[str, Any]:
+        """What does not depend on which documents are shown."""
+        label = {name: code for code, name in enumerate(self.labels)}
         bootstrap = self.result.bootstrap or Bootstrap()
         return {
             "version": __version__,
-            "title": self.title,
+            "title": encodable(self.title),
             "text": self.text,
             "systems": self.systems,
             "measures": list(dict.fromkeys(repr(one.measure) for one in self.result.scores)),
@@ -97,22 +116,14 @@ class Payload:
             "beta": self.result.scores[0].beta,
             "level": bootstrap.level,
             "inputs": self.result.inputs,
-            "warnings": list(self.result.warnings),
-            "leftOut": left_out,
+            "warnings": [*self.result.warnings, *self.notes],
             "shard": SHARD,
             "lanes": self._lanes(),
-            "ids": [self.ids[doc] for doc in chosen.tolist()],
-            "slices": {key: self._slice(key, chosen) for key in self._keys()},
             "pairs": list(self._pairs(label)),
-            "scores": [
-                self._scores(one, examples, bootstrap, number, label)
-                for one, examples in zip(self.result.scores, self._examples, strict=True)
-            ],
+            "scores": [self._scores(one, bootstrap, label) for one in self.result.scores],
         }
 
-    def _scores(
-        self, one: Scores, examples: Examples, bootstrap: Bootstrap, number: Longs, label: dict[str, int]
-    ) -> dict[str, Any]:
+    def _scores(self, one: Scores, bootstrap: Bootstrap, label: dict[str, int]) -> dict[str, Any]:
         codes: dict[str | None, int] = {None: -1}
         codes.update(label)
         curves = [curve for curve in self.curves if (curve.system, curve.measure) == (one.system, one.measure)]
@@ -122,10 +133,9 @@ class Payload:
             "signature": one.signature,
             "overall": _numbers(one.overall, one.interval(bootstrap)),
             "types": [[name, _numbers(score, one.interval(bootstrap, name))] for name, score in one.by_type.items()],
-            "slices": {key: [[part, _numbers(score)] for part, score in one.by(key).items()] for key in self._keys()},
+            "slices": {key: [[part, _numbers(score)] for part, score in one.by(key).items()] for key in self._keys},
             "confusion": [[codes[a], codes[b], count] for (a, b), count in one.confusion.items()],
             "curves": _curves(curves),
-            "examples": examples.shown(number[self._places[id(one.pairing)]], label),
         }
 
     def _pairs(self, label: dict[str, int]) -> Iterator[dict[str, Any]]:
@@ -162,7 +172,7 @@ class Payload:
                 text = allowed(sides[known][1].text[rows[known]], self.text)
                 gold = _spans(sides[known][1].gold, rows[known], label)
                 said = [_spans(pairing.pred, row, label) for (_, pairing), row in zip(sides, rows, strict=True)]
-                documents.append([None if text is None else _whole(text), gold, *said])
+                documents.append([None if text is None else encodable(text), gold, *said])
             yield documents
 
     def _lanes(self) -> list[int]:
@@ -171,12 +181,17 @@ class Payload:
         gold = max(_overlap(pairing.gold) for pairing in first.values())
         return [1 + gold, *(1 + _overlap(first[name].pred) for name in self.systems)]
 
+    @cached_property
     def _keys(self) -> list[str]:
-        """The fields of metadata that documents can be sliced by."""
+        """The fields of the gold data's metadata that documents can be sliced by; none where no text is to be shown,
+        unless they were asked for, as they may tell who someone is.
+        """
         if any(one.measure.whole or not one.tally.documents for one in self.result.scores):
             return []
-        sides = (_pairing(self.result.scores[0]).gold, _pairing(self.result.scores[0]).pred)
-        return [f"meta.{key}" for side in sides for key, column in side.meta.items() if 2 <= _kinds(column) <= SLICES]
+        gold = [_pairing(one).gold for one in self.result.scores]
+        shared = [key for key in gold[0].meta if all(key in side.meta for side in gold)]
+        few = [f"meta.{key}" for key in shared if 2 <= _kinds(gold[0].meta[key]) <= SLICES]
+        return [key for key in few if self.text == "show" or key in self.result.by]
 
     def _slice(self, key: str, chosen: Longs) -> dict[str, Any]:
         one = self.result.scores[0]
@@ -214,7 +229,7 @@ def _spans(side: Corpus, doc: int, label: dict[str, int]) -> list[Any]:
     return flat
 
 
-def _whole(text: str) -> str:
+def encodable(text: str) -> str:
     """Text that JSON can hold: half of a surrogate pair by itself cannot be written."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
@@ -261,4 +276,4 @@ def _curve(curve: Curve, best: float | None, threshold: Floats) -> dict[str, Any
 
 
 def _known(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, 6)
+    return None if math.isnan(value) else value

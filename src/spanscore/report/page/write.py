@@ -17,6 +17,7 @@ import numpy as np
 
 from spanscore.errors import InputError, UsageError, plural
 from spanscore.report.files import whole
+from spanscore.report.page.payload import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,33 +29,36 @@ MODULES = ("dom", "data", "state", "numbers", "lanes", "tables", "matrix", "curv
 """The page's modules, each after those that it imports from."""
 RIGHT = 1000
 """So many documents without an error are shown beside those with one."""
+MAX_MB = 25.0
+MEGABYTES = (5.2, 2000.0)
+"""What a page may be large: more than its scripts, and less than a browser can take."""
 
 
-def write_page(payload: Payload, path: str | Path, *, max_mb: float = 25.0, right: int = RIGHT) -> dict[str, int]:
+def write_page(payload: Payload, path: str | Path, *, max_mb: float = MAX_MB, right: int = RIGHT) -> dict[str, int]:
     """One page with everything in it, not larger than so many megabytes; what is left out is returned, and told."""
-    limit = int(max_mb * 1e6)
+    if not MEGABYTES[0] < max_mb <= MEGABYTES[1]:
+        raise UsageError(f"--max-mb must be above {MEGABYTES[0]:g} and not above {MEGABYTES[1]:g}.")
     scripts, style = _scripts(), _asset("page.css")
-    frame = sum(len(script.encode()) for script in scripts) + len(style) + 20_000
-    if limit <= frame:
-        raise UsageError(f"--max-mb must be above {frame / 1e6:.1f}, which the page itself needs.")
+    room = int(max_mb * 1e6) - sum(len(script.encode()) for script in scripts) - len(style) - 20_000
     wrong = payload.with_errors()
-    shares = [1.0, 1.0]
-    for _ in range(20):
-        chosen, left_out = _choose(payload, wrong, round(len(wrong) * shares[0]), round(right * shares[1]))
+    most = [len(wrong), right]
+    each = _bytes_each(payload, wrong, right)
+    for _ in range(8):
+        most = _fitting(most, len(wrong), len(payload.ids) - len(wrong), room, each)
+        chosen, left_out = _choose(payload, wrong, *most)
         packed = [_pack(payload.head(chosen, left_out)), *map(_pack, payload.shards(chosen))]
-        size = frame + sum(map(len, packed))
-        if size <= limit or not len(chosen):
+        size = sum(map(len, packed))
+        if size <= room:
             break
-        fits = 0.95 * (limit - frame) / (size - frame)
-        shares = [shares[0], 0.0] if shares[1] else [shares[0] * fits, 0.0]
+        each = max(each * 1.02, (size - each) / max(len(chosen), 1)) * 1.02
     else:
-        raise UsageError("nothing fits into a page of this size; give a higher --max-mb, or --folder.")
+        raise UsageError("this does not fit into a page of that size; give a higher --max-mb, or --folder.")
     data = (
         f'<script type="application/octet-stream" id="{name}">{said}</script>\n'
         for name, said in zip(("head", *(f"shard-{n}" for n in range(len(packed) - 1))), packed, strict=True)
     )
     with whole(path) as file:
-        for part in _page(payload.title, style, scripts, data):
+        for part in _page(encodable(payload.title), style, scripts, data):
             file.write(part.encode())
     return left_out
 
@@ -73,7 +77,7 @@ def write_folder(payload: Payload, folder: str | Path) -> dict[str, int]:
             file.write(f'spanscoreShard({number}, "{_pack(shard)}");\n'.encode())
     head = f'<script type="application/octet-stream" id="head">{_pack(payload.head(chosen, left_out))}</script>\n'
     with whole(target / "index.html") as file:
-        for part in _page(payload.title, _asset("page.css"), _scripts(), [head], more="'self' file:"):
+        for part in _page(encodable(payload.title), _asset("page.css"), _scripts(), [head], more="'self' file:"):
             file.write(part.encode())
     return left_out
 
@@ -93,6 +97,23 @@ def told(left_out: dict[str, int]) -> str | None:
     parts = [f"{plural(wrong, 'document')} with errors"] if wrong else []
     parts += [f"{plural(right, 'document')} without errors"] if right else []
     return f"the report leaves out {' and '.join(parts)}." if parts else None
+
+
+def _bytes_each(payload: Payload, wrong: Longs, right: int) -> float:
+    """How many bytes of a page a document takes, from some of them."""
+    some, _ = _choose(payload, wrong, 300, min(right, 50))
+    if not len(some):
+        return 1.0
+    bare = len(_pack(payload.head(some[:0], {})))
+    packed = len(_pack(payload.head(some, {}))) - bare + sum(len(_pack(shard)) for shard in payload.shards(some))
+    return packed / len(some)
+
+
+def _fitting(most: list[int], wrong: int, right: int, room: int, each: float) -> list[int]:
+    """How many documents with and without errors fit, those with errors first."""
+    number = max(int(room / each), 0)
+    with_errors = min(most[0], wrong, number)
+    return [with_errors, min(most[1], right, number - with_errors)]
 
 
 def _choose(payload: Payload, wrong: Longs, most_wrong: int, most_right: int) -> tuple[Longs, dict[str, int]]:

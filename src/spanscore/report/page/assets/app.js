@@ -1,22 +1,29 @@
 // The page: what it is about, what can be chosen, and keys.
 import { byId, choice, fill, h, labelled, plural, visible } from "./dom.js";
 import { unpack } from "./data.js";
-import { change, everything, readState, state, whenChanged } from "./state.js";
+import { CLEAR, FILTERS, change, everything, readState, state, whenChanged } from "./state.js";
 import { drawNumbers } from "./tables.js";
 import { drawMatrix } from "./matrix.js";
-import { drawThresholds } from "./curve.js";
+import { drawThresholds, moveThreshold } from "./curve.js";
 import { drawSystems } from "./systems.js";
-import { drawDocument, drawFilters, drawList, filterExamples, nextError, showRow, step, suspectsNow, useScores } from "./examples.js";
+import { drawDocument, drawFilters, drawList, filterExamples, forPrint, nextError, showMarks, showRow, step, suspectsNow, syncFilters, useScores } from "./examples.js";
 
 let report = null;
 
-const FILTERS = ["v", "g", "c", "st", "a", "sus", "smin", "smax", "lmin", "lmax", "q", "sl"];
 const BANNERS = {
   show: "This page contains text of documents. Keep it where the documents may be.",
-  mask: "Texts are masked: letters are shown as X and x, digits as 9. Ids, types and offsets are as they are.",
-  hide: "This page contains no text of documents; ids, types, offsets and verdicts only.",
+  mask: "Texts are masked: letters are shown as X and x, digits as 9. Ids, types, scores, offsets and the names of files are as they are.",
+  hide: "This page contains no text of documents; ids, types, scores, offsets, verdicts and the names of files are in it.",
 };
-const KEYS = [["j", "next example"], ["k", "previous example"], ["n", "next error"], ["Enter or o", "open the document"], ["/", "search"], ["?", "this help"], ["Esc", "close"]];
+const KEYS = [["j", "next example"], ["k", "previous example"], ["n", "next error"], ["o or Enter", "open the document"], ["/", "search"], ["?", "this help"], ["Esc", "close"]];
+const TERMS = [
+  ["P, R, F", "precision: the share of what was predicted that is right; recall: the share of what was annotated that was found; F: their mean, recall counting more with a higher number beside it"],
+  ["tp, fp, fn", "found; predicted but not right; annotated but not found. What counts as right is the measure's to say: spanscore measures NAME explains it"],
+  ["missed, spurious", "without a match that is good enough. In the matrix a span with wrong boundaries is both: its gold span was missed, its prediction is spurious"],
+  ["verdicts", "what became of a span: too short, too long, shifted, split (several predictions for one gold span), merged (one prediction over several), wrong type, wrong attribute, missed or spurious where nothing of its type is near"],
+  ["IoU", "characters that a gold span and what was predicted for it share, of all that either has"],
+  ["AP, ECE", "average precision over all thresholds; expected calibration error: how far scores are from the share that is right"],
+];
 
 function current() {
   const measure = report.measures[Number(state.m)] ?? report.measures[0];
@@ -50,19 +57,22 @@ function drawHead() {
 function drawControls() {
   const themes = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
   fill(byId("controls"),
-    labelled("measure", choice("m", report.measures.map((name, i) => [i, name]), state.m, (m) => change({ m, g: "", c: "", a: "", at: "0", sort: "", ct: "", t: "" }))),
+    labelled("measure", choice("m", report.measures.map((name, i) => [i, name]), state.m, (m) => change({ ...CLEAR, m, sort: "", ct: "", t: "" }))),
     report.systems.length > 1 ? labelled("system", choice("s", report.systems.map((name, i) => [i, visible(name)]), state.s, (s) => change({ s, at: "0", ct: "", t: "" }))) : null,
     labelled("colours", choice("theme", themes, state.theme, (theme) => change({ theme }))),
-    h("button", { type: "button", on: { click: showHelp } }, "Help (?)"));
+    h("button", { type: "button", id: "help-button", on: { click: showHelp } }, "Help (?)"));
 }
 
 function showHelp() {
-  const dialog = byId("dialog");
-  dialog.dataset.what = "help";
-  dialog.onclose = null;
-  fill(dialog, h("h2", { id: "dialog-title" }, "Keys"), h("dl", { class: "keys" }, KEYS.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
-    h("p", {}, "Choose a count in the matrix, a row or a column to see its examples. In examples, gold spans stand above the text with a solid edge, systems' below it with dashed, dotted and double ones. The address of the page holds all that you chose: copy it to show someone the same."),
-    h("p", {}, h("button", { type: "button", on: { click: () => dialog.close() } }, "Close")));
+  const dialog = byId("help");
+  const off = h("input", { type: "checkbox", id: "keys", on: { change: () => change({ keys: off.checked ? "off" : "" }) } });
+  off.checked = state.keys === "off";
+  const list = (pairs, tag) => h("dl", { class: "keys" }, pairs.map(([key, what]) => [h("dt", {}, h(tag, {}, key)), h("dd", {}, what)]));
+  fill(dialog, h("div", { class: "row" }, h("h2", { id: "help-title" }, "Help"), h("button", { type: "button", autofocus: true, on: { click: () => dialog.close() } }, "Close (Esc)")),
+    h("h3", {}, "Keys"), list(KEYS, "kbd"), h("p", {}, h("label", { class: "inline", for: "keys" }, off, "keys of one letter are off")),
+    h("h3", {}, "Words"), list(TERMS, "b"),
+    h("p", {}, "Choose a count, a name or a cell of the matrix to see the examples behind it. In examples, gold spans stand above the text with a solid edge, systems' below it with dashed, dotted and double ones. The address of the page holds all that you chose: copy it to show someone the same."));
+  dialog.onclick = (event) => event.target === dialog && dialog.close();
   if (!dialog.open) dialog.showModal();
 }
 
@@ -75,17 +85,15 @@ function draw(changed) {
   if (fresh || any("theme")) drawControls();
   if (fresh || any("by", "sort")) drawNumbers(report, scores);
   if (fresh || any("share", "theme")) drawMatrix(report, scores);
-  if (fresh || any("t", "ct", "theme")) drawThresholds(report, scores);
+  if (fresh || any("ct", "theme")) drawThresholds(report, scores);
+  else if (any("t")) moveThreshold(report, scores);
   if (fresh || any("st", "sus", "theme")) drawSystems(report, scores, suspectsNow());
   let ready = Promise.resolve();
-  if (fresh || any("w", ...FILTERS)) {
-    const had = document.activeElement?.id;
-    drawFilters();
-    if (had && [...FILTERS, "clear", "export"].includes(had)) byId(had)?.focus();
-    ready = filterExamples();
-  } else if (any("at")) {
-    showRow(Number(state.at));
-  }
+  if (fresh) drawFilters();
+  if (any("w")) showMarks();
+  if (fresh || any("w", ...FILTERS)) syncFilters();
+  if (fresh || any(...FILTERS)) ready = filterExamples();
+  else if (any("at")) showRow(Number(state.at));
   if (any("doc", "at") || (fresh && state.doc)) ready.then(drawDocument);
 }
 
@@ -96,8 +104,7 @@ function pressed(event) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const helping = byId("dialog").open && byId("dialog").dataset.what === "help";
-  if (helping) return;
+  if (byId("help").open || state.keys === "off") return;
   const onButton = event.target.closest?.("button, summary, a");
   const keys = {
     j: () => step(1), k: () => step(-1), n: nextError, o: () => change({ doc: "1" }), "?": showHelp,
@@ -121,8 +128,11 @@ async function begin() {
   document.addEventListener("keydown", pressed);
   addEventListener("hashchange", () => { readState(); draw(everything()); });
   addEventListener("resize", () => drawList());
+  addEventListener("beforeprint", () => forPrint(true));
+  addEventListener("afterprint", () => forPrint(false));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.theme || draw(new Set(["theme"])));
   byId("skip").addEventListener("click", () => byId("examples-title").focus());
+  if ([...FILTERS, "at"].some((name) => state[name] !== CLEAR[name])) byId("examples").scrollIntoView();
   document.documentElement.dataset.ready = "1";
 }
 

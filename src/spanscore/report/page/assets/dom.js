@@ -11,8 +11,11 @@ export function h(tag, settings = {}, ...children) {
   return made;
 }
 
+// What had the focus keeps it, if it is there again under the same id.
 export function fill(place, ...children) {
+  const had = place.contains(document.activeElement) ? document.activeElement.id : "";
   place.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  if (had) document.getElementById(had)?.focus();
 }
 
 export function byId(id) {
@@ -20,8 +23,8 @@ export function byId(id) {
 }
 
 // What cannot be seen, or would turn the text around it, is shown by a sign of its own. One character for one, so that
-// offsets stay: control characters by their pictures, marks of direction by an empty box.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+// offsets stay: control characters by their pictures, marks of direction and spaces of no width by an empty box.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 export function visible(text, keepLines = false) {
   return text.replace(UNSEEN, (found) => {
@@ -32,8 +35,8 @@ export function visible(text, keepLines = false) {
   });
 }
 
-export function labelled(text, control, inline = false) {
-  return h("label", inline ? { class: "inline" } : {}, inline ? [control, text] : [text, control]);
+export function labelled(text, control) {
+  return h("label", {}, text, control);
 }
 
 export function choice(name, options, chosen, change) {

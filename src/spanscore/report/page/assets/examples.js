@@ -3,12 +3,13 @@ import { byId, choice, fill, h, labelled, plural, visible } from "./dom.js";
 import { documentNow, loadDocument, loadShard } from "./data.js";
 import { LINE, drawLanes } from "./lanes.js";
 import { shown } from "./numbers.js";
-import { change, state } from "./state.js";
+import { CLEAR, FILTERS, change, state } from "./state.js";
 import { STATUS, statuses, suspects } from "./systems.js";
 
 const MOST = 100000; // rows that a list can be high
 const AROUND = 90; // characters of context
 const WHOLE = 20000; // characters of a document that are shown at once
+const PRINTED = 200; // examples that are printed
 const CORRECT = 0;
 
 let head = null;
@@ -18,6 +19,8 @@ let status = null;
 let suspected = null;
 let texts = null; // the lower-case texts of all documents, once they were searched
 let height = 120;
+let asked = 0; // how often examples were asked for: an answer to an earlier question is not shown
+let printing = false;
 
 export function suspectsNow() {
   return suspected;
@@ -25,6 +28,7 @@ export function suspectsNow() {
 
 export function useScores(theHead, theScores) {
   [head, scores] = [theHead, theScores];
+  rows = [];
   status = statuses(head, scores);
   suspected = suspects(head, scores);
 }
@@ -32,7 +36,8 @@ export function useScores(theHead, theScores) {
 function matches(found) {
   const { examples } = scores;
   const verdict = state.v === "errors" || state.v === "all" ? null : head.verdicts.indexOf(state.v);
-  const [gold, cell, first] = [state.g, state.c, state.a].map((text) => (text === "" ? null : Number(text)));
+  const [gold, cell, either] = [state.g, state.c, state.ty].map((text) => (text === "" ? null : Number(text)));
+  const first = state.a === "" || state.a === "any" ? null : Number(state.a);
   const [smin, smax, lmin, lmax] = [state.smin, state.smax, state.lmin, state.lmax].map((text) => (text === "" ? null : Number(text)));
   const [key, part] = state.sl ? [state.sl.slice(0, state.sl.lastIndexOf("=")), Number(state.sl.slice(state.sl.lastIndexOf("=") + 1))] : [null, null];
   const slices = key === null ? null : head.slices[key]?.codes ?? null;
@@ -42,7 +47,9 @@ function matches(found) {
     if (verdict !== null && examples.verdict[i] !== verdict) continue;
     if (gold !== null && examples.gl[i] !== gold) continue;
     if (cell !== null && (examples.cell[i] !== cell || (cell < 0 && examples.gl[i] < 0))) continue;
+    if (either !== null && examples.gl[i] !== either && examples.cell[i] !== either) continue;
     if (state.st && status?.[i]?.status !== state.st) continue;
+    if (state.a && !status?.[i]) continue;
     if (first !== null && status?.[i]?.first !== first) continue;
     if (state.sus && !suspected?.[i]) continue;
     if (smin !== null && !(examples.score[i] >= smin && examples.score[i] !== null)) continue;
@@ -58,13 +65,13 @@ function matches(found) {
 }
 
 // The documents whose id or text has these words.
-async function search(words) {
+async function search(words, question) {
   if (!words) return null;
   if (texts === null) {
     const count = Math.ceil(head.ids.length / head.shard);
     const all = [];
     for (let i = 0; i < count; i++) {
-      byId("count").textContent = `Unpacking the documents: ${i + 1} of ${count} parts`;
+      if (question === asked) byId("count").textContent = `Unpacking the documents: ${i + 1} of ${count} parts`;
       for (const [text] of await loadShard(i)) all.push((text ?? "").toLowerCase());
     }
     texts = all;
@@ -78,15 +85,27 @@ async function search(words) {
 }
 
 export async function filterExamples() {
-  const asked = state.q;
-  const found = await search(asked);
-  if (asked !== state.q) return;
-  rows = matches(found);
-  const at = Math.min(Number(state.at), Math.max(rows.length - 1, 0));
-  state.at = String(at);
+  const question = ++asked;
+  if (state.q && texts === null) {
+    rows = [];
+    drawList();
+  }
+  try {
+    const found = await search(state.q, question);
+    if (question !== asked) return;
+    rows = matches(found);
+  } catch (error) {
+    if (question === asked) byId("count").textContent = `The texts cannot be searched: ${error.message}.`;
+    return;
+  }
+  state.at = String(Math.min(Number(state.at), Math.max(listed() - 1, 0)));
   tell();
   drawList();
-  showRow(at);
+  showRow(Number(state.at), false);
+}
+
+function listed() {
+  return Math.min(rows.length, MOST);
 }
 
 function tell() {
@@ -95,33 +114,72 @@ function tell() {
   byId("count").textContent = `${plural(rows.length, "example")} of ${total.toLocaleString("en")}${kept}`;
 }
 
+// Filters that have no control of their own, as buttons that take them off.
+function hiddenFilters() {
+  const name = (code) => (code === "any" ? "anything" : code === "-1" ? "(missed)" : visible(head.labels[Number(code)]));
+  const off = (key, text) => h("button", { type: "button", id: `off-${key}`, on: { click: () => change({ [key]: "", at: "0" }) } }, `${text} ✕`);
+  return [
+    state.sus ? off("sus", "suspected gold errors") : null,
+    state.a && state.a !== "any" ? off("a", `${visible(head.systems[0])} took it for ${name(state.a)}`) : null,
+    state.a === "any" ? off("a", "gold spans") : null,
+  ];
+}
+
 export function drawFilters() {
-  const labels = (none) => [["", "any"], ...head.labels.map((name, i) => [i, visible(name)]), [-1, none]];
+  byId("examples-title").textContent = `Examples: ${visible(scores.system)} by ${scores.measure}`;
+  const labels = (none) => [["", "any"], ...head.labels.map((name, i) => [i, visible(name)]), ...(none ? [[-1, none]] : [])];
   const number = (name, text) => {
     const made = h("input", { type: "number", id: name, step: "any", value: state[name] });
     made.addEventListener("change", () => change({ [name]: made.value, at: "0" }));
     return labelled(text, made);
   };
+  let later = 0;
   const query = h("input", { type: "search", id: "q", value: state.q });
-  query.addEventListener("change", () => change({ q: query.value, at: "0" }));
+  query.addEventListener("input", () => {
+    clearTimeout(later);
+    later = setTimeout(() => change({ q: query.value, at: "0" }), 250);
+  });
   const slices = Object.entries(head.slices).flatMap(([key, { values }]) => values.map((value, i) => [`${key}=${i}`, `${visible(key)}: ${visible(value)}`]));
-  const marked = state.w ? state.w.split(",").length : 0;
   const seen = head.verdicts.map((name, i) => [name, scores.examples.verdict.reduce((sum, one) => sum + (one === i), 0)]).filter(([, count]) => count);
+  const pick = (name) => (value) => change({ [name]: value, at: "0" });
   fill(byId("examples").querySelector(".body"),
+    h("div", { class: "chips", id: "verdicts", role: "group", "aria-label": "Verdicts" },
+      [["errors", "all errors", seen.reduce((sum, [name, count]) => sum + (name === "correct" ? 0 : count), 0)], ...seen.map(([name, count]) => [name, name, count])].map(([value, text, count]) =>
+        h("button", { type: "button", id: `verdict-${value.replaceAll(" ", "-")}`, "data-verdict": value, on: { click: () => change({ v: value, at: "0" }) } }, `${count.toLocaleString("en")} ${text}`))),
     h("div", { class: "row", role: "search", "aria-label": "Filter the examples" },
-      labelled("verdict", choice("v", [["errors", "all errors"], ["all", "everything"], ...seen.map(([name, count]) => [name, `${name} (${count.toLocaleString("en")})`])], state.v, (v) => change({ v, at: "0" }))),
-      labelled("gold type", choice("g", labels("none (spurious)"), state.g, (g) => change({ g, at: "0" }))),
-      labelled("taken for", choice("c", labels("nothing (missed)"), state.c, (c) => change({ c, at: "0" }))),
-      status ? labelled("two systems", choice("st", [["", "any"], ...STATUS.map((name) => [name, name])], state.st, (st) => change({ st, at: "0" }))) : null,
-      slices.length ? labelled("slice", choice("sl", [["", "any"], ...slices], state.sl, (sl) => change({ sl, at: "0" }))) : null,
-      number("smin", "score from"), number("smax", "score to"), number("lmin", "length from"), number("lmax", "length to"),
+      labelled("verdict", choice("v", [["errors", "all errors"], ["all", "everything"], ...seen.map(([name, count]) => [name, `${name} (${count.toLocaleString("en")})`])], state.v, pick("v"))),
+      labelled("type, gold or taken for", choice("ty", labels(""), state.ty, pick("ty"))),
+      labelled("gold type", choice("g", labels("none (spurious)"), state.g, pick("g"))),
+      labelled("taken for", choice("c", labels("nothing (missed)"), state.c, pick("c"))),
+      status ? labelled("two systems", choice("st", [["", "any"], ...STATUS.map((name) => [name, name])], state.st, pick("st"))) : null,
+      slices.length ? labelled("slice", choice("sl", [["", "any"], ...slices], state.sl, pick("sl"))) : null,
+      number("smin", "score from"), number("smax", "score to"), number("lmin", "characters from"), number("lmax", "characters to"),
       labelled(head.text === "hide" ? "search ids" : "search texts and ids", query),
-      h("button", { type: "button", id: "clear", on: { click: () => change({ v: "errors", g: "", c: "", st: "", a: "", sus: "", smin: "", smax: "", lmin: "", lmax: "", q: "", sl: "", at: "0" }) } }, "Clear filters"),
-      h("button", { type: "button", id: "export", disabled: marked === 0, on: { click: exportMarks } }, `Save ${plural(marked, "verdict")} on the gold data`)),
+      h("span", { id: "hidden-filters", class: "chips" }),
+      h("button", { type: "button", id: "clear", on: { click: () => change(CLEAR) } }, "Clear filters"),
+      h("button", { type: "button", id: "export", on: { click: exportMarks } })),
     h("p", { id: "count", role: "status" }),
-    h("div", { class: "key", "aria-hidden": "true" }, h("span", { class: "lane gold" }, "gold, above"), head.systems.map((name, i) => h("span", { class: `lane system n${i % 3}` }, `${visible(name)}, below`)), h("span", {}, "Keys: j k n / ?")),
+    h("div", { class: "key", "aria-hidden": "true" }, h("span", { class: "lane gold" }, "gold, above"), head.systems.map((name, i) => h("span", { class: `lane ${kindOf(i)}` }, `${visible(name)}, below`)), h("span", {}, "Keys: j k n o / ?")),
     h("div", { id: "list", tabindex: "0", role: "group", "aria-label": "List of examples" }, h("div", { role: "list" })));
   byId("list").addEventListener("scroll", drawList, { passive: true });
+  syncFilters();
+}
+
+// What the controls show, after the state has changed.
+export function syncFilters() {
+  for (const name of FILTERS) {
+    const control = byId(name);
+    if (control && document.activeElement !== control && control.value !== state[name]) control.value = state[name];
+  }
+  for (const one of byId("verdicts").children) one.setAttribute("aria-pressed", String(one.dataset.verdict === state.v));
+  fill(byId("hidden-filters"), hiddenFilters());
+  const marked = state.w ? state.w.split(",").length : 0;
+  byId("export").textContent = `Save ${plural(marked, "verdict")} on the gold data`;
+  byId("export").disabled = !marked;
+}
+
+function kindOf(system) {
+  return `system n${system % 3}`;
 }
 
 function systemsShown() {
@@ -129,9 +187,8 @@ function systemsShown() {
 }
 
 function rowHeight() {
-  const textual = head.text !== "hide";
   const lanes = [0, ...systemsShown().map((i) => i + 1)].reduce((sum, side) => sum + head.lanes[side], 0);
-  return 64 + (textual ? LINE + 15 * lanes : 0);
+  return 84 + (head.text === "hide" ? 0 : LINE + 16 * lanes);
 }
 
 export function drawList() {
@@ -139,14 +196,15 @@ export function drawList() {
   if (!list) return;
   height = rowHeight();
   const inner = list.firstElementChild;
-  const count = Math.min(rows.length, MOST);
-  inner.style.height = `${count * height}px`;
-  const first = Math.max(0, Math.floor(list.scrollTop / height) - 6);
-  const last = Math.min(count, Math.ceil((list.scrollTop + list.clientHeight) / height) + 6);
+  const count = listed();
+  inner.style.height = `${Math.max(count * height, 40)}px`;
+  list.style.height = `${Math.min(Math.max(count, 1) * height + 2, Math.max(innerHeight * 0.75, 300))}px`;
+  const first = printing ? 0 : Math.max(0, Math.floor(list.scrollTop / height) - 6);
+  const last = printing ? Math.min(count, PRINTED) : Math.min(count, Math.ceil((list.scrollTop + list.clientHeight) / height) + 6);
   const there = new Map([...inner.children].map((one) => [one.dataset.key, one]));
   const wanted = [];
   for (let place = first; place < last; place++) {
-    const key = `${scores.system}/${scores.measure}/${rows[place]}/${place}/${state.w.length}`;
+    const key = `${scores.system}/${scores.measure}/${rows[place]}/${place}`;
     const row = there.get(key) ?? makeRow(place, key);
     if (place === Number(state.at)) row.setAttribute("aria-current", "true");
     else row.removeAttribute("aria-current");
@@ -155,21 +213,30 @@ export function drawList() {
   if (!count) inner.replaceChildren(h("p", { class: "none", role: "listitem" }, "Nothing matches these filters."));
   else if (wanted.length !== inner.children.length || wanted.some((one, i) => one !== inner.children[i])) {
     inner.replaceChildren(...wanted);
-    for (const row of wanted) row.drawText?.();
+    for (const row of wanted) row.drawText();
   }
+}
+
+// On paper there is no scrolling: the first examples are all drawn, and what is folded is opened.
+export function forPrint(on) {
+  printing = on;
+  for (const one of document.querySelectorAll("main details")) one.open = on;
+  drawList();
 }
 
 function sides(found, shownSystems) {
   return [found.sides[0], ...shownSystems.map((i) => found.sides[i + 1])];
 }
 
-// Whether a lane is of the span that an example is about.
+// Whether a lane is of a span that an example is about: what lies in the span as the measure saw it, and has its type.
 function focusOf(i, shownSystems) {
   const { examples } = scores;
   const mine = shownSystems.indexOf(head.systems.indexOf(scores.system)) + 1;
-  return (side, [start, end]) => {
-    if (side === 0) return examples.gl[i] >= 0 && start < Math.max(examples.ge[i], examples.gs[i] + 1) && end > examples.gs[i] - (start === end ? 1 : 0);
-    return side === mine && examples.pl[i] >= 0 && start < Math.max(examples.pe[i], examples.ps[i] + 1) && end > examples.ps[i] - (start === end ? 1 : 0);
+  const typed = scores.types.length > 0;
+  const inside = (from, to, code, [start, end, label]) => code >= 0 && start >= from && end <= to && (!typed || label === code);
+  return (side, span) => {
+    if (side === 0) return inside(examples.gs[i], examples.ge[i], examples.gl[i], span);
+    return side === mine && inside(examples.ps[i], examples.pe[i], examples.pl[i], span);
   };
 }
 
@@ -180,8 +247,8 @@ function spanOf(i) {
 
 function typesOf(i) {
   const { examples } = scores;
-  const gold = examples.gl[i] < 0 ? "nothing" : head.labels[examples.gl[i]];
-  return [gold, examples.cell[i] < 0 ? "nothing" : head.labels[examples.cell[i]]].map(visible);
+  const name = (code) => (code < 0 ? "no match" : visible(head.labels[code]));
+  return [name(examples.gl[i]), name(examples.cell[i])];
 }
 
 function why(i) {
@@ -213,7 +280,7 @@ function makeRow(place, key) {
     if (drawn || head.text === "hide") return;
     const found = documentNow(head, number);
     if (found === null) {
-      loadDocument(head, number).then(() => row.isConnected && row.drawText());
+      loadDocument(head, number).then(() => row.isConnected && row.drawText(), (error) => room.replaceChildren(h("div", { class: "none" }, `The document cannot be shown: ${error.message}.`)));
       return;
     }
     drawn = true;
@@ -225,7 +292,7 @@ function makeRow(place, key) {
     const systems = systemsShown();
     const { box, draw } = drawLanes(found, {
       from: Math.max(0, start - AROUND), to: Math.min(found.points, Math.min(end, start + 200) + AROUND), sides: sides(found, systems),
-      names: ["gold", ...systems.map((one) => head.systems[one])], labels: head.labels, most: 2, focus: focusOf(i, systems),
+      names: ["gold", ...systems.map((one) => head.systems[one])], kinds: ["gold", ...systems.map(kindOf)], labels: head.labels, most: 2, focus: focusOf(i, systems),
     });
     room.append(box);
     draw();
@@ -240,15 +307,23 @@ function markKey(i) {
   return `${examples.doc[i]}.${start}.${end}.${examples.gl[i]}.${examples.cell[i]}`;
 }
 
+function marksNow() {
+  return new Set(state.w ? state.w.split(",") : []);
+}
+
 function markButton(i) {
-  const marks = new Set(state.w ? state.w.split(",") : []);
   const key = markKey(i);
-  const on = marks.has(key);
-  return h("button", { type: "button", "aria-pressed": String(on), on: { click: () => {
-    if (on) marks.delete(key);
-    else marks.add(key);
+  const made = h("button", { type: "button", "data-mark": key, "aria-pressed": String(marksNow().has(key)), on: { click: () => {
+    const marks = marksNow();
+    if (!marks.delete(key)) marks.add(key);
     change({ w: [...marks].join(",") });
   } } }, "gold is wrong");
+  return made;
+}
+
+export function showMarks() {
+  const marks = marksNow();
+  for (const one of document.querySelectorAll("[data-mark]")) one.setAttribute("aria-pressed", String(marks.has(one.dataset.mark)));
 }
 
 function exportMarks() {
@@ -261,22 +336,22 @@ function exportMarks() {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// Bring a row of the list into view.
-export function showRow(place) {
+// Bring a row of the list into view, and the list too if the reader has moved.
+export function showRow(place, moved = true) {
   const list = byId("list");
   if (!list) return;
   if (place * height < list.scrollTop) list.scrollTop = place * height;
   else if ((place + 1) * height > list.scrollTop + list.clientHeight) list.scrollTop = (place + 1) * height - list.clientHeight;
   drawList();
+  if (moved) list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
 export function step(by) {
-  const place = Math.min(Math.max(Number(state.at) + by, 0), rows.length - 1);
-  if (rows.length) change({ at: place });
+  if (rows.length) change({ at: Math.min(Math.max(Number(state.at) + by, 0), listed() - 1) });
 }
 
 export function nextError() {
-  for (let place = Number(state.at) + 1; place < rows.length; place++) {
+  for (let place = Number(state.at) + 1; place < listed(); place++) {
     if (scores.examples.verdict[rows[place]] !== CORRECT) {
       change({ at: place });
       return;
@@ -289,34 +364,43 @@ export async function drawDocument() {
   const dialog = byId("dialog");
   const i = rows[Number(state.at)];
   if (state.doc !== "1" || i === undefined) {
-    if (dialog.open && dialog.dataset.what === "document") dialog.close();
+    if (dialog.open) dialog.close();
     return;
   }
   const number = scores.examples.doc[i];
-  const found = await loadDocument(head, number);
-  const [start] = spanOf(i);
+  let found = null;
+  let failed = "";
+  try {
+    found = await loadDocument(head, number);
+  } catch (error) {
+    failed = error.message;
+  }
+  if (state.doc !== "1" || rows[Number(state.at)] !== i) return;
+  const [start, end] = spanOf(i);
+  const points = found?.points ?? 0;
   const from = Math.max(0, start - WHOLE / 2);
-  const to = Math.min(found.points, from + WHOLE);
-  const cut = from > 0 || to < found.points;
+  const to = Math.min(points, from + WHOLE);
   const all = head.systems.map((_, system) => system);
-  dialog.dataset.what = "document";
-  const room = h("div");
   const names = ["gold", ...head.systems];
+  const focus = focusOf(i, all);
+  const room = h("div");
+  const line = (side) => ([a, b, label, score]) => h("tr", focus(side, [a, b, label]) ? { class: "total" } : {}, h("td", { class: "text" }, visible(names[side])), h("td", {}, a), h("td", {}, b), h("td", { class: "text" }, visible(head.labels[label])), h("td", {}, score ?? ""));
   fill(dialog,
-    h("h2", { id: "dialog-title", dir: "auto" }, visible(head.ids[number])),
+    h("div", { class: "row" }, h("h2", { id: "dialog-title", dir: "auto" }, visible(head.ids[number])), h("button", { type: "button", id: "close", autofocus: true, on: { click: () => change({ doc: "" }) } }, "Close (Esc)")),
     h("p", {}, visible(why(i))),
-    cut && found.text !== null ? h("p", {}, `Characters ${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${found.points.toLocaleString("en")}.`) : null,
+    failed ? h("p", {}, `The document cannot be shown: ${failed}.`) : null,
+    found?.text !== null && (from > 0 || to < points) ? h("p", {}, `Characters ${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${points.toLocaleString("en")}.`) : null,
     room,
     h("details", {}, h("summary", {}, "The spans as a table"), h("table", {}, h("thead", {}, h("tr", {}, ["from", "start", "end", "type", "score"].map((name) => h("th", { scope: "col", class: "text" }, name)))),
-      h("tbody", {}, found.sides.flatMap((spans, side) => spans.slice(0, 500).map(([a, b, label, score]) => h("tr", {}, h("td", { class: "text" }, visible(names[side])), h("td", {}, a), h("td", {}, b), h("td", { class: "text" }, visible(head.labels[label])), h("td", {}, score ?? ""))))))),
-    h("p", {}, h("button", { type: "button", on: { click: () => change({ doc: "" }) } }, "Close")));
-  dialog.onclose = () => dialog.open || change({ doc: "" }); // another dialog's closing may be told late
+      h("tbody", {}, (found?.sides ?? []).flatMap((spans, side) => spans.slice(0, 500).map(line(side)))))));
+  dialog.onclose = () => dialog.open || change({ doc: "" });
+  dialog.onclick = (event) => event.target === dialog && change({ doc: "" });
   if (!dialog.open) dialog.showModal();
-  if (found.text === null) {
-    room.append(h("p", { class: "none" }, "The text of this document is not in the report."));
+  if (!found || found.text === null) {
+    room.append(h("p", { class: "none" }, `The text of this document is not in the report; the example is at ${start} to ${end}.`));
     return;
   }
-  const { box, draw } = drawLanes(found, { from, to, sides: sides(found, all), names, labels: head.labels, whole: true, focus: focusOf(i, all) });
+  const { box, draw } = drawLanes(found, { from, to, sides: sides(found, all), names, kinds: ["gold", ...all.map(kindOf)], labels: head.labels, whole: true, focus });
   room.append(box);
   draw();
   box.querySelector(".lane.focus")?.scrollIntoView({ block: "center" });

@@ -2,16 +2,18 @@
 // The text is laid out by the browser, in any script and direction; the lanes follow where its letters came to stand.
 import { h, visible } from "./dom.js";
 
-const HEIGHT = 15;
+const HEIGHT = 16;
 export const LINE = 22;
 
-// Each span the first lane in which nothing is in its way.
-export function stacked(spans) {
-  const ends = [];
-  return [...spans].sort((a, b) => a[0] - b[0] || b[1] - a[1]).map((span) => {
-    let lane = ends.findIndex((end) => end <= span[0]);
-    if (lane < 0) lane = ends.length;
-    ends[lane] = Math.max(span[1], span[0] + 1);
+// Each span the first lane in which nothing is in its way; those that matter most choose first.
+export function stacked(spans, matters = () => false) {
+  const lanes = [];
+  const order = [...spans].sort((a, b) => matters(b) - matters(a) || a[0] - b[0] || b[1] - a[1]);
+  return order.map((span) => {
+    const [start, end] = [span[0], Math.max(span[1], span[0] + 1)];
+    let lane = lanes.findIndex((taken) => taken.every(([from, to]) => end <= from || start >= to));
+    if (lane < 0) lane = lanes.push([]) - 1;
+    lanes[lane].push([start, end]);
     return [span, lane];
   });
 }
@@ -21,9 +23,9 @@ function lanesOf(stack) {
 }
 
 // `from` and `to` are code points of the window that is shown; `sides` the spans of gold and of each system shown.
-export function drawLanes(found, { from, to, sides, names, labels, whole = false, most = Infinity, focus = null }) {
+export function drawLanes(found, { from, to, sides, names, kinds, labels, whole = false, most = Infinity, focus }) {
   const inside = sides.map((spans) => spans.filter(([start, end]) => start <= to && end >= from && (end > from || start === end) && (start < to || start === end)));
-  const stacks = inside.map(stacked);
+  const stacks = inside.map((spans, side) => stacked(spans, (span) => focus(side, span)));
   const counts = stacks.map((stack) => Math.min(most, lanesOf(stack)));
   const above = counts[0] * HEIGHT;
   const below = counts.slice(1).reduce((sum, count) => sum + Math.max(count, 1), 0) * HEIGHT;
@@ -58,11 +60,10 @@ export function drawLanes(found, { from, to, sides, names, labels, whole = false
           boxes = [...range.getClientRects()].slice(0, 1).map((one) => ({ left: one.left, top: one.top, bottom: one.bottom, width: 3 }));
         }
         const name = labels[label] ?? "";
-        const picked = focus !== null && focus(side, span);
+        const picked = focus(side, span);
         boxes.forEach((one, number) => {
-          const kind = side === 0 ? "gold" : `system n${(side - 1) % 3}`;
           const title = `${names[side]}: ${name}${score === null || score === undefined ? "" : ` ${score}`}`;
-          const bar = h("span", { class: `lane ${kind}${picked ? " focus" : ""}`, title: visible(title) }, number === 0 ? visible(name) : "");
+          const bar = h("span", { class: `lane ${kinds[side]}${picked ? " focus" : ""}`, title: visible(title) }, number === 0 ? visible(name) : "");
           bar.style.left = `${one.left - origin.left + box.scrollLeft}px`;
           bar.style.width = `${Math.max(one.width, 3)}px`;
           const offset = side === 0 ? one.top - origin.top - (lane + 1) * HEIGHT : one.bottom - origin.top + (under + lane) * HEIGHT + 1;

@@ -1,6 +1,7 @@
 // The confusion matrix: a heatmap where Plotly is in the page, and always a table.
 import { byId, fill, h, visible } from "./dom.js";
 import { change, state } from "./state.js";
+import { showExamples } from "./tables.js";
 
 const MISSED = "(missed)";
 const SPURIOUS = "(spurious)";
@@ -61,11 +62,11 @@ export function heatmap(place, { rows, columns, counts }, { rowName, columnName,
   const [left, top] = [Math.min(60 + 7 * widest, 320), Math.min(60 + 6 * highest, 280)];
   const data = [{
     type: "heatmap", z: counts.map((row, i) => row.map((count) => value(count, i))), x: columns.map((_, j) => j), y: rows.map((_, i) => i), text, texttemplate: "%{text}",
-    hovertext: counts.map((row, i) => row.map((count, j) => `${rowTitle} ${plain(rowName(rows[i]))}<br>${columnTitle} ${plain(columnName(columns[j]))}<br>${count} (${totals[i] ? (100 * count / totals[i]).toFixed(1) : 0}% of the row)`)),
+    hovertext: counts.map((row, i) => row.map((count, j) => `${plain(rowTitle)} ${plain(rowName(rows[i]))}<br>${plain(columnTitle)} ${plain(columnName(columns[j]))}<br>${count} (${totals[i] ? (100 * count / totals[i]).toFixed(1) : 0}% of the row)`)),
     hovertemplate: "%{hovertext}<extra></extra>", showscale: false, xgap: 1, ygap: 1,
     colorscale: dark ? [[0, "#1f2226"], [1, "#2f6fb8"]] : [[0, "#f4f5f7"], [1, "#7fb2ea"]], textfont: { color: ink },
   }];
-  const axis = (names, title) => ({ ...layout.axis, showgrid: false, tickvals: names.map((_, i) => i), ticktext: names.map(plain), title: { text: title, standoff: 8 } });
+  const axis = (names, title) => ({ ...layout.axis, showgrid: false, tickvals: names.map((_, i) => i), ticktext: names.map(plain), title: { text: plain(title), standoff: 8 } });
   const made = {
     ...layout, width: left + 30 + Math.max(46 * columns.length, 180), height: top + 30 + Math.max(30 * rows.length, 90), margin: { l: left, r: 30, t: top, b: 30 },
     xaxis: { ...axis(columns.map(columnName), columnTitle), side: "top", tickangle: -60 }, yaxis: { ...axis(rows.map(rowName), rowTitle), autorange: "reversed" },
@@ -84,18 +85,15 @@ export function drawMatrix(head, scores) {
   const shares = state.share === "1";
   const options = {
     rowName: (code) => (code < 0 ? SPURIOUS : visible(head.labels[code])), columnName: (code) => (code < 0 ? MISSED : visible(head.labels[code])), rowTitle: "gold", columnTitle: "taken for", shares,
-    pick: (a, b) => {
-      change({ g: a === null ? "" : a, c: b === null ? "" : b, v: "all", st: "", a: "", sus: "", at: "0" });
-      byId("examples-title").focus();
-    },
-    caption: "Rows are what a span is, columns what it was taken for; choose a count, a row or a column to see its examples", id: "confusion",
+    pick: (a, b) => showExamples({ g: a ?? "", c: b ?? "", v: "all" }),
+    caption: "Rows are what a span is, columns what it was taken for; missed and spurious are without a match that is good enough", id: "confusion",
   };
-  const toggle = (text, value) => h("button", { type: "button", "aria-pressed": String(state.share === value), on: { click: () => change({ share: value }) } }, text);
+  const toggle = (text, value) => h("button", { type: "button", id: `share-${value}`, "aria-pressed": String(state.share === value), on: { click: () => change({ share: value }) } }, text);
   const table = matrixTable(matrix, options);
   const place = h("div", { id: "heatmap", class: "plot", role: "img", "aria-label": "Heatmap of the confusion matrix; the table below has the same counts" });
   if (globalThis.Plotly) {
     const open = body.querySelector("details")?.open;
-    fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1")), place, h("details", { open }, h("summary", {}, "The matrix as a table"), table));
+    fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1"), h("span", {}, "Choose a cell or a name to see its examples.")), place, h("details", { open }, h("summary", {}, "The matrix as a table"), table));
     heatmap(place, matrix, options);
   } else {
     fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1")), table);

@@ -3,8 +3,12 @@ import { h } from "./dom.js";
 
 export const NAMES = [["precision", "P"], ["recall", "R"], ["f", "F"]];
 
+// Three decimals; what is half-way between two goes to the even one, as elsewhere in these results.
 export function shown(value) {
-  return value === null || value === undefined ? "–" : value.toFixed(3);
+  if (value === null || value === undefined) return "–";
+  const scaled = value * 1000;
+  const below = Math.floor(scaled);
+  return scaled - below === 0.5 ? ((below % 2 ? below + 1 : below) / 1000).toFixed(3) : value.toFixed(3);
 }
 
 export function between(interval) {

@@ -1,9 +1,13 @@
 // What is shown, all of it in the address of the page, so that a link shows the same again.
 
 const DEFAULTS = {
-  m: "0", s: "0", by: "type", sort: "", share: "", v: "errors", g: "", c: "", st: "", a: "", sus: "", smin: "", smax: "",
-  lmin: "", lmax: "", q: "", sl: "", at: "0", t: "", ct: "", theme: "", w: "", doc: "",
+  m: "0", s: "0", by: "type", sort: "", share: "", v: "errors", g: "", c: "", ty: "", st: "", a: "", sus: "", smin: "", smax: "",
+  lmin: "", lmax: "", q: "", sl: "", at: "0", t: "", ct: "", theme: "", w: "", doc: "", keys: "",
 };
+
+// The filters of examples, all off: what shows a set of examples begins with these.
+export const FILTERS = ["v", "g", "c", "ty", "st", "a", "sus", "smin", "smax", "lmin", "lmax", "q", "sl"];
+export const CLEAR = Object.fromEntries([...FILTERS, "at"].map((name) => [name, DEFAULTS[name]]));
 
 export const state = { ...DEFAULTS };
 const listeners = [];

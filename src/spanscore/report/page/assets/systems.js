@@ -1,7 +1,8 @@
 // Two systems against each other, and what all systems say against the gold data.
 import { byId, fill, h, plural, visible } from "./dom.js";
+import { showExamples } from "./tables.js";
 import { heatmap, matrixOf, matrixTable } from "./matrix.js";
-import { change, state } from "./state.js";
+import { state } from "./state.js";
 
 export const STATUS = ["broken", "fixed", "both wrong", "both right"];
 
@@ -28,16 +29,16 @@ export function statuses(head, scores) {
   return scores.examples.gl.map((gold) => {
     if (gold < 0) return null;
     const place = next++;
-    return { status: statusOf(gold, a[place], b[place]), first: a[place], second: b[place] };
+    return { status: statusOf(gold, a[place], b[place]), first: a[place] };
   });
 }
 
-// Which examples all systems agree on against the gold data: a gold span that all took for the same other type or missed,
-// or a prediction in the same place and of the same type that all made and the gold data has not.
+// Which examples all systems agree on against the gold data: a gold span where all said the same, in the same place, or
+// all nothing; or a prediction in the same place and of the same type that all made and the gold data has not.
 export function suspects(head, scores) {
   const same = head.scores.filter((one) => one.measure === scores.measure);
   if (same.length < 2) return null;
-  const key = ({ doc, gs, ge, gl, ps, pe, cell }, i) => (gl[i] >= 0 ? `g${doc[i]} ${gs[i]} ${ge[i]} ${gl[i]} ${cell[i]}` : `p${doc[i]} ${ps[i]} ${pe[i]} ${cell[i]}`);
+  const key = ({ doc, gs, ge, gl, ps, pe, pl }, i) => `${doc[i]} ${gs[i]} ${ge[i]} ${gl[i]} ${ps[i]} ${pe[i]} ${pl[i]}`;
   const wrong = (examples, i) => examples.gl[i] < 0 || examples.cell[i] !== examples.gl[i];
   const sets = same.map(({ examples }) => {
     const found = new Set();
@@ -54,23 +55,20 @@ export function drawSystems(head, scores, suspected) {
   if (!pair) return;
   const counts = Object.fromEntries(STATUS.map((name) => [name, 0]));
   for (const [gold, a, b, count] of pair.cells) counts[statusOf(gold, a, b)] += count;
-  const show = (changes) => {
-    change({ g: "", c: "", a: "", st: "", sus: "", v: "all", at: "0", s: head.systems.indexOf(pair.second), ...changes });
-    byId("examples-title").focus();
-  };
+  const show = (changes) => showExamples({ v: "all", s: head.systems.indexOf(pair.second), ...changes });
   const matrix = matrixOf(pair.cells.map(([, a, b, count]) => [a, b, count]));
   const name = (code) => (code < 0 ? "(missed)" : visible(head.labels[code]));
   const options = {
     rowName: name, columnName: name, rowTitle: visible(pair.first), columnTitle: visible(pair.second), id: "disagreement",
     caption: `What ${visible(pair.first)} (rows) and ${visible(pair.second)} (columns) took the same gold spans for`,
-    pick: (a, b) => show({ a: a === null ? "" : a, c: b === null ? "" : b }),
+    pick: (a, b) => show({ a: a ?? "any", c: b ?? "" }),
   };
   const open = section.querySelector("details")?.open;
   const place = h("div", { class: "plot", role: "img", "aria-label": "Heatmap of the disagreement matrix; the table below has the same counts" });
   const agreed = suspected ? suspected.filter(Boolean).length : 0;
   fill(section.querySelector(".body"),
     h("p", {}, `Gold spans from ${visible(pair.first)} to ${visible(pair.second)}:`),
-    h("div", { class: "chips", id: "status" }, STATUS.map((one) => h("button", { type: "button", "aria-pressed": String(state.st === one), on: { click: () => show({ st: one }) } }, `${counts[one].toLocaleString("en")} ${one}`))),
+    h("div", { class: "chips", id: "status" }, STATUS.map((one) => h("button", { type: "button", id: `status-${one.replace(" ", "-")}`, "aria-pressed": String(state.st === one), on: { click: () => show({ st: one }) } }, `${counts[one].toLocaleString("en")} ${one}`))),
     globalThis.Plotly ? place : null,
     globalThis.Plotly ? h("details", { open }, h("summary", {}, "The disagreement as a table"), matrixTable(matrix, options)) : matrixTable(matrix, options),
     h("h3", {}, "Suspected gold errors"),

@@ -1,14 +1,25 @@
 // The numbers: each system overall, then each type or slice, as a table that can be sorted.
 import { byId, choice, fill, h, labelled, visible } from "./dom.js";
 import { NAMES, measured } from "./numbers.js";
-import { change, state } from "./state.js";
+import { CLEAR, change, state } from "./state.js";
 
-function cells(numbers, counts) {
+// Which examples a count is of, where they are known.
+const BEHIND = { tp: (code) => ({ g: code, v: "correct" }), fn: (code) => ({ g: code }), fp: (code) => ({ c: code }) };
+
+export function showExamples(changes) {
+  change({ ...CLEAR, ...changes });
+  byId("examples-title").focus();
+  byId("examples").scrollIntoView();
+}
+
+function cells(numbers, counts, code = null) {
   return [
     NAMES.map(([name]) => h("td", {}, measured(numbers[name], numbers.interval?.[name]))),
     counts.map((name) => {
       const count = numbers.counts[name];
-      return h("td", count ? {} : { class: "zero" }, count === undefined ? "" : Number.isInteger(count) ? count.toLocaleString("en") : count.toFixed(3));
+      const said = count === undefined ? "" : Number.isInteger(count) ? count.toLocaleString("en") : count.toFixed(3);
+      const behind = code !== null && count && BEHIND[name];
+      return h("td", count ? {} : { class: "zero" }, behind ? h("button", { type: "button", class: "plain", on: { click: () => showExamples(behind(code)) } }, said) : said);
     }),
   ];
 }
@@ -19,8 +30,8 @@ function header(first, counts, beta, sortable) {
     if (!sortable) return h("th", { scope: "col", class: css }, text);
     const order = sorted === key ? (down ? "descending" : "ascending") : "none";
     const sign = sorted === key ? (down ? " ▼" : " ▲") : "";
-    const next = sorted === key && !down && key !== "" ? `-${key}` : key;
-    return h("th", { scope: "col", class: css, "aria-sort": order }, h("button", { type: "button", class: "plain", on: { click: () => change({ sort: sorted === key ? next : key === "name" ? key : `-${key}` }) } }, text + sign));
+    const next = sorted === key ? (down ? key : `-${key}`) : key === "name" ? key : `-${key}`;
+    return h("th", { scope: "col", class: css, "aria-sort": order }, h("button", { type: "button", class: "plain", id: `sort-${key}`, on: { click: () => change({ sort: next }) } }, text + sign));
   };
   return h("thead", {}, h("tr", {}, column("name", first, "text"), NAMES.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), counts.map((name) => column(name, name))));
 }
@@ -36,7 +47,7 @@ export function drawNumbers(head, scores) {
   const same = head.scores.filter((one) => one.measure === scores.measure);
   const body = [];
   body.push(h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Systems" }, h("table", { id: "overall" },
-    h("caption", {}, `${scores.measure}, all types; bars with intervals at ${100 * head.level}%`),
+    h("caption", {}, `${scores.measure}, all types${scores.overall.interval ? `; bars with intervals at ${100 * head.level}%` : ""}`),
     header("system", counts, head.beta, false),
     h("tbody", {}, same.map((one) => h("tr", one === scores ? { class: "total" } : {}, h("th", { scope: "row" }, visible(one.system)), cells(one.overall, counts)))))));
   const keys = Object.keys(scores.slices);
@@ -47,15 +58,16 @@ export function drawNumbers(head, scores) {
   const rows = (by === "type" ? scores.types : scores.slices[by]).slice();
   if (rows.length) {
     const key = state.sort.replace(/^-/, "");
-    if (key && rows.length) {
+    if (key) {
       const sign = state.sort.startsWith("-") ? -1 : 1;
       rows.sort((a, b) => (value(a, key) < value(b, key) ? -sign : value(a, key) > value(b, key) ? sign : 0));
     }
-    const select = (name) => (by === "type" ? change({ g: head.labels.indexOf(name), c: "", v: "errors" }) : change({ sl: `${by}=${head.slices[by].values.indexOf(name)}` }));
+    const code = (name) => (by === "type" ? head.labels.indexOf(name) : null);
+    const select = (name) => showExamples(by === "type" ? { ty: code(name) } : { sl: `${by}=${head.slices[by].values.indexOf(name)}` });
     body.push(h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "By type or slice" }, h("table", { id: "types" },
-      h("caption", {}, `${scores.measure}, ${visible(scores.system)}, by ${visible(by)}; choose a name to see its examples`),
+      h("caption", {}, `${scores.measure}, ${visible(scores.system)}, by ${visible(by)}; choose a name or a count to see the examples behind it`),
       header(visible(by), counts, head.beta, true),
-      h("tbody", {}, rows.map(([name, numbers]) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "plain", on: { click: () => { select(name); byId("examples-title").focus(); } } }, visible(name))), cells(numbers, counts)))))));
+      h("tbody", {}, rows.map(([name, numbers]) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "plain", on: { click: () => select(name) } }, visible(name))), cells(numbers, counts, code(name))))))));
   } else {
     body.push(h("p", { class: "none" }, "This measure has no types."));
   }
