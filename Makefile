@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench docs parity browser screenshots clean
+.PHONY: demo test lint format bench docs parity browser spark screenshots clean
 
 demo: .venv/demo
 	@mkdir -p demo-out
@@ -42,11 +42,14 @@ parity: .venv-parity/installed
 browser: .venv/browser
 	SPANSCORE_BROWSER=1 $(BIN)/python -m pytest tests/browser -n auto
 
+spark: .venv-spark/installed
+	SPANSCORE_SPARK=1 .venv-spark/bin/python -m pytest tests/spark
+
 screenshots: demo .venv/browser
 	$(BIN)/python docs/screenshots.py
 
 clean:
-	rm -rf .venv .venv-parity demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
+	rm -rf .venv .venv-parity .venv-spark demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spanscore needs Python 3.11 or newer; try: make PYTHON=python3.11 ...")'
@@ -76,6 +79,11 @@ clean:
 .venv-parity/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-parity
 	.venv-parity/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing,parity]'
+	@touch $@
+
+.venv-spark/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing,spark]' 'pytest>=8.3' 'pytest-benchmark>=5.1'
 	@touch $@
 
 .venv/bench: .venv/made pyproject.toml

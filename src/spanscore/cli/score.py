@@ -13,6 +13,7 @@ from spanscore.errors import UsageError, plural
 
 if TYPE_CHECKING:
     from spanscore.engine.parts import Plan
+    from spanscore.engine.ranges import File
     from spanscore.measures import Measure
     from spanscore.result import Result
 
@@ -62,6 +63,14 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the resamples.")
 @click.option("--cluster", metavar="meta.KEY", help="Resample documents together that share this field.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes that read and score large files.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="Score on this machine, or Parquet files on a Spark cluster.",
+)
+@click.option("--master", metavar="URL", help="spark: the cluster, such as spark://host:7077 or local[4].")
 @click.option("--type-weights", metavar="FILE", help="sets, overlap: a table of gold type, system type, weight.")
 @click.option("--kb-weights", metavar="FILE", help="sets, overlap: a table of gold id, system id, weight.")
 @click.option("--hipaa-table", metavar="FILE", help="sandbox.hipaa: a table of address type, yes or no.")
@@ -98,6 +107,8 @@ def command(
     seed: int,
     cluster: str | None,
     jobs: int,
+    engine: str,
+    master: str | None,
     type_weights: str | None,
     kb_weights: str | None,
     hipaa_table: str | None,
@@ -141,7 +152,13 @@ def command(
     if level is None and cluster is not None:
         raise UsageError("--cluster is for intervals; give --ci 0.95 too.")
     plan = Plan(choose(chosen, beta), beta, mapping, extra_documents, resolve, ci=settings["ci"])
-    if output is None and not by and plan.in_parts and (gold != "-" or len(files) == 1):
+    if engine == "spark":
+        if output is not None or by:
+            raise UsageError("-o and --by need all spans in one place; leave them out with --engine spark.")
+        result = _on_spark(plan, (gold, gold_format), [(name, (path, pred_format)) for name, path in files], master)
+    elif master is not None:
+        raise UsageError("--master is for --engine spark.")
+    elif output is None and not by and plan.in_parts and (gold != "-" or len(files) == 1):
         result = _in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, quiet=quiet)
     else:
         read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
@@ -174,6 +191,15 @@ def command(
         click.echo()
         for one in result.scores:
             click.echo(f"{one.system}: {one.signature}")
+
+
+def _on_spark(plan: Plan, gold: File, files: list[tuple[str, File]], master: str | None) -> Result:
+    from spanscore.engine import spark
+
+    for path, given in (gold, *(file for _, file in files)):
+        if given not in (None, "parquet") or not path.endswith(".parquet"):
+            raise UsageError(f"'{path}' is not called *.parquet, which the Spark engine reads; see spanscore convert.")
+    return spark.score_files(plan, gold, files, master)
 
 
 def _in_parts(

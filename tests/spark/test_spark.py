@@ -1,0 +1,267 @@
+"""Scoring on Spark: on this machine's cores, and on a real cluster of a master and two workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spanscore as ss
+from spanscore.arrow import write_parquet
+from spanscore.engine import spark as engine
+from spanscore.engine.local import score_chunks
+from spanscore.engine.parts import Plan, choose
+from spanscore.errors import InputError, UsageError
+from spanscore.readers import read_chunks
+from spanscore.report.files import to_json
+from spanscore.stats import Bootstrap
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+MEASURES = ["iou", "exact", "presidio.pii"]
+
+
+def corpora(count: int, seed: int = 1) -> tuple[ss.Corpus, ss.Corpus]:
+    rng = random.Random(seed)
+    gold, pred = [], []
+    for number in range(count):
+        spans = [{"start": 11 * i, "end": 11 * i + rng.randint(1, 9), "label": rng.choice("ABC")} for i in range(6)]
+        gold.append({"id": f"doc {number}", "text": "some words " * 6, "spans": spans, "meta": {"ward": "x"}})
+        kept = [{**span, "score": 0.5, "attrs": {"kbid": "Q1"}} for span in spans if rng.random() < 0.7]
+        pred.append({"id": f"doc {number}", "spans": kept})
+    return ss.Corpus.from_documents(gold), ss.Corpus.from_documents(pred)
+
+
+def write(folder: Path, gold: ss.Corpus, pred: ss.Corpus, rows: int = 64) -> tuple[str, str]:
+    paths = folder / "gold.parquet", folder / "pred.parquet"
+    for path, corpus in zip(paths, (gold, pred), strict=True):
+        with path.open("wb") as file:
+            write_parquet(file, corpus, rows)
+    return str(paths[0]), str(paths[1])
+
+
+def results(said: bytes) -> Any:
+    return json.loads(said)["results"]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    made = engine.session("local[2]")
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    return write(tmp_path_factory.mktemp("parquet"), *corpora(1000))
+
+
+@pytest.mark.parametrize("ci", [None, Bootstrap(resamples=100)], ids=["sums", "by document"])
+def test_frames_give_the_numbers_of_the_local_engine(spark: Any, files: tuple[str, str], ci: Bootstrap | None) -> None:
+    gold, pred = (spark.read.parquet(path) for path in files)
+    found = engine.score(gold, pred.orderBy("id"), MEASURES, ci=ci)
+    local = ss.score(ss.read(files[0]), ss.read(files[1]), MEASURES, ci=ci)
+    assert results(to_json(found)) == results(to_json(local))
+    assert found.inputs["gold"]["fingerprint"] == local.inputs["gold"]["fingerprint"]
+
+
+def test_files_give_the_same_json(spark: Any, files: tuple[str, str]) -> None:
+    plan = Plan(choose(MEASURES, 2.0), beta=2.0, ci=Bootstrap(resamples=50))
+    found = engine.score_files(plan, (files[0], None), [("pred", (files[1], None))], "local[2]", tasks=5)
+    local = score_chunks(read_chunks(files[0]), read_chunks(files[1]), MEASURES, beta=2.0, ci=Bootstrap(resamples=50))
+    assert to_json(found) == to_json(local)
+
+
+def test_files_in_another_order_and_with_a_document_less(spark: Any, tmp_path: Path) -> None:
+    import numpy as np
+
+    gold, pred = corpora(300)
+    files = write(tmp_path, gold, pred.take(np.random.default_rng(0).permutation(299)))
+    plan = Plan(choose(MEASURES, 1.0))
+    found = engine.score_files(plan, (files[0], None), [("pred", (files[1], None))], "local[2]")
+    local = ss.score(ss.read(files[0]), ss.read(files[1]), MEASURES)
+    assert results(to_json(found)) == results(to_json(local))
+    assert found.warnings == local.warnings == ("pred: 1 gold document without output; its spans count as missed.",)
+
+
+def test_the_command_line(files: tuple[str, str]) -> None:
+    said = []
+    for more in ([], ["--engine", "spark", "--master", "local[2]"]):
+        call = [sys.executable, "-m", "spanscore", "score", *files, *more, "--json", "-", "-q"]
+        said.append(subprocess.run(call, check=True, capture_output=True).stdout)
+    assert said[0] == said[1]
+
+
+def test_wrong_data_and_wrong_calls_are_one_sentence(spark: Any, files: tuple[str, str]) -> None:
+    gold, pred = (spark.read.parquet(path) for path in files)
+    with pytest.raises(UsageError, match="need all documents in one place"):
+        engine.score(gold, pred, "muc")
+    with pytest.raises(InputError, match="needs the columns id and spans"):
+        engine.score(gold.drop("spans"), pred)
+    with pytest.raises(InputError, match='two documents have the id "doc 1'):
+        engine.score(gold.union(gold), pred)
+    with pytest.raises(InputError, match="not in the gold data"):
+        engine.score(gold.where("id <> 'doc 7'"), pred)
+    for more, words in (
+        (["gold.jsonl", files[1], "--engine", "spark"], "is not called *.parquet"),
+        ([*files, "--engine", "spark", "-o", "out"], "leave them out with --engine spark"),
+        ([*files, "--master", "local[2]"], "--master is for --engine spark"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "spanscore", "score", *more], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_document_with_a_million_spans_is_one_of_many(spark: Any, tmp_path: Path) -> None:
+    import numpy as np
+
+    gold, pred = corpora(200)
+    count = 1_000_000
+    start = np.arange(count) * 4
+    huge = ss.Corpus.from_arrays(["huge"], np.zeros(count, int), start, start + 3, ["A"] * count)
+    files = write(tmp_path, ss.Corpus.concat([gold, huge]), ss.Corpus.concat([pred, huge]))
+    found = engine.score(spark.read.parquet(files[0]), spark.read.parquet(files[1]), "exact")
+    local = ss.score(ss.read(files[0]), ss.read(files[1]), "exact")
+    assert found["exact"].counts == local["exact"].counts
+    assert found["exact"].counts["tp"] > count
+
+
+def test_detectors_over_partitions(spark: Any, files: tuple[str, str]) -> None:
+    frame = spark.read.parquet(files[0]).repartition(3)
+    found = engine.detect(frame, "python", function=words)
+    gold = spark.read.parquet(files[0])
+    result = engine.score(gold, found, "exact")
+    local = ss.score(ss.read(files[0]), ss.detect(ss.read(files[0]), "python", function=words), "exact")
+    assert result["exact"].counts == local["exact"].counts
+    assert result["exact"].counts["predicted"] > 5000
+
+
+def words(text: str, language: str) -> list[dict[str, Any]]:
+    return [{"start": m.start(), "end": m.end(), "label": "A"} for m in re.finditer(r"\w+", text)]
+
+
+class Cluster:
+    """A master and two workers, each a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        import pyspark
+
+        self.home = Path(pyspark.__file__).parent
+        self.folder = folder
+        self.master, line = self._start(
+            "master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", said="Starting Spark master at"
+        )
+        self.url = line.split("Starting Spark master at ")[1].strip()
+        self.workers = [self._worker(number)[0] for number in range(2)]
+
+    def _worker(self, number: int) -> tuple[subprocess.Popen[str], str]:
+        place = ("--work-dir", str(self.folder / f"work{number}"), "--webui-port", "0", "--host", "127.0.0.1")
+        return self._start(
+            "worker.Worker",
+            *place,
+            "--cores",
+            "1",
+            "--memory",
+            "1g",
+            self.url,
+            said="Successfully registered with master",
+        )
+
+    def _start(self, name: str, *arguments: str, said: str) -> tuple[subprocess.Popen[str], str]:
+        call = [str(self.home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
+        environment = {**os.environ, "SPARK_NO_DAEMONIZE": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
+        process = subprocess.Popen(
+            call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if said in line:
+                threading.Thread(target=process.stdout.read, daemon=True).start()
+                return process, line
+        raise AssertionError(f"{name} did not start")
+
+    def stop(self) -> None:
+        for process in (*self.workers, self.master):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    from pyspark.sql import SparkSession
+
+    if (before := SparkSession.getActiveSession()) is not None:
+        before.stop()
+    made = Cluster(tmp_path)
+    yield made
+    if (active := SparkSession.getActiveSession()) is not None:
+        active.stop()
+    made.stop()
+
+
+def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
+    cluster: Cluster, files: tuple[str, str], tmp_path: Path
+) -> None:
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers cannot import the tests
+    settings = {"spark_executor_memory": "512m", "spark_cores_max": "2", "spark_driver_host": "127.0.0.1"}
+    session = engine.session(cluster.url, **settings)
+    gold, pred = (session.read.parquet(path) for path in files)
+    local = ss.score(ss.read(files[0]), ss.read(files[1]), MEASURES)
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    found = engine.detect(gold.repartition(16), "python", function=slowly(begun, tmp_path / "go"))
+    done: list[Any] = []
+
+    def job() -> None:
+        done.append(engine.score(gold, found, "exact", groups=16))
+
+    thread = threading.Thread(target=job)
+    thread.start()
+    wait_until(lambda: len(list(begun.iterdir())) >= 1)
+    os.killpg(cluster.workers[0].pid, signal.SIGKILL)  # in the middle of the job
+    (tmp_path / "go").touch()
+    thread.join(timeout=240)
+    assert done
+    wanted = ss.score(ss.read(files[0]), ss.detect(ss.read(files[0]), "python", function=words), "exact")
+    assert done[0]["exact"].counts == wanted["exact"].counts
+    again = engine.score(gold, pred, MEASURES)
+    assert results(to_json(again)) == results(to_json(local))
+
+
+def slowly(begun: Path, go: Path) -> Callable[[str, str], list[dict[str, Any]]]:
+    """A detector whose tasks say that they have begun, and do not end before they may."""
+    said: list[int] = []
+
+    def detect(text: str, language: str) -> list[dict[str, Any]]:
+        if not said:
+            said.append(1)
+            (begun / str(os.getpid())).touch()
+            wait_until(go.exists)
+        return [{"start": m.start(), "end": m.end(), "label": "A"} for m in re.finditer(r"\w+", text)]
+
+    return detect
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Wait for what other processes do; a real wait, as there is nothing of theirs to wait on."""
+    event = threading.Event()
+    for _ in range(2400):
+        if true():
+            return
+        event.wait(0.05)
+    raise AssertionError("nothing happened")
