@@ -203,9 +203,55 @@ def test_a_small_drop_in_the_same_documents_is_seen(systems: Path) -> None:
     gate = ("gate", "fewer", "--max-drop", "recall=0.01", "--baseline", "weak/results.json")
     said, _ = run(*gate, cwd=systems, code=1)
     assert "document by document" in said
+    other = ("--ci", "0.9", "--seed", "3", "--resamples", "500", "-o", "fewer", "-q")
+    run("score", "gold.jsonl", "sys=fewer.jsonl", "-m", "exact", *other, cwd=systems)
+    assert "document by document" in run(*gate, cwd=systems, code=1)[0]
     (systems / "weak" / "tallies.npz").write_bytes(b"not a zip file")
+    assert "weak/tallies.npz: the counts of documents are damaged" in run(*gate, cwd=systems, code=2)[1]
+    (systems / "weak" / "tallies.npz").unlink()
     said, _ = run(*gate, cwd=systems)
+    assert "as if of different documents" in said
     assert "which may be chance" in said
+    run(
+        "score",
+        "gold.jsonl",
+        "sys=weak.jsonl",
+        "-m",
+        "exact",
+        "--beta",
+        "2",
+        "--ci",
+        "0.9",
+        "-o",
+        "weak",
+        "-q",
+        cwd=systems,
+    )
+    assert "another beta" in run("gate", "fewer", "--max-drop", "f=0.01", "--baseline", "weak", cwd=systems, code=2)[1]
+    run("score", "gold.jsonl", "sys=weak.jsonl", "-m", "iou", "-o", "weak", "-q", cwd=systems)
+    assert "the baseline has no recall" in run(*gate, cwd=systems, code=2)[1]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda row: row.update(recall="x"),
+        lambda row: row.update(recall=10),
+        lambda row: row.update(measure=[]),
+        lambda row: row.update(interval=5),
+        lambda row: row.update(interval={"recall": ["a", "b"]}),
+        lambda row: row.update(interval={"recall": []}),
+        lambda row: row.update(recall=True),
+        lambda row: row.pop("type"),
+    ],
+)
+def test_damaged_results_are_no_failed_gate(scored: Path, spoil: Any) -> None:
+    said = json.loads((scored / "good" / "results.json").read_text())
+    spoil(said["results"][0])
+    (scored / "good" / "results.json").write_text(json.dumps(said))
+    for more in (("--on", "lower-bound"), ("--max-drop", "f=0.1", "--baseline", "weak")):
+        _, error = run("gate", "good", "--min", "recall=0.1", *more, cwd=scored, code=2)
+        assert "results[0]" in error
 
 
 def test_the_diff_by_type_and_slice(systems: Path) -> None:

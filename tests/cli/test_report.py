@@ -146,3 +146,73 @@ def test_gold_spans_that_overlap_stay_where_only_predictions_are_settled() -> No
     both = score_all(gold, {"x": pred}, "exact", resolve="score")["exact"].counts
     only = score_all(gold, {"x": pred}, "exact", resolve="score", resolve_gold=False)["exact"].counts
     assert (both["annotated"], only["annotated"], only["predicted"]) == (1, 2, 1)
+
+
+def test_systems_cannot_be_taken_for_each_other(scored: Path) -> None:
+    run("score", "gold.jsonl", "a.jsonl", "b.jsonl", "-o", "two", "-q", cwd=scored)
+    _, error = run("report", "two", "a=b.jsonl", "b=a.jsonl", "-o", "swapped.html", cwd=scored, code=2)
+    assert "have changed since" in error
+    assert not (scored / "swapped.html").exists()
+
+
+def test_a_folder_keeps_nothing_of_an_earlier_report(scored: Path) -> None:
+    (scored / "out" / "report").mkdir()
+    (scored / "out" / "report" / "shard-7.js").write_text("Zoe Quux")
+    run("report", "out", "--folder", "--no-text", cwd=scored)
+    assert sorted(path.name for path in (scored / "out" / "report").iterdir()) == ["index.html", "shard-0.js"]
+
+
+def test_a_masked_report_stays_masked(scored: Path) -> None:
+    run("score", "gold.jsonl", "a.jsonl", "-o", "m", "--mask", "-q", cwd=scored)
+    run("report", "m", cwd=scored)
+    assert b"Quux" not in unpacked(scored / "m" / "report.html")
+    run("report", "m", "--show-text", cwd=scored)
+    assert b"Quux" in unpacked(scored / "m" / "report.html")
+
+
+def test_metadata_is_not_in_a_page_without_text(scored: Path) -> None:
+    gold = [json.loads(line) for line in (scored / "gold.jsonl").read_text().splitlines()]
+    write(scored / "gold.jsonl", [{**one, "meta": {"patient": f"Zoe {i}"}} for i, one in enumerate(gold)])
+    for more, there in (([], True), (["--no-text"], False), (["--no-text", "--by", "meta.patient"], True)):
+        run("score", "gold.jsonl", "a.jsonl", "-o", "x", *more, "-q", cwd=scored)
+        assert (b"Zoe 1" in unpacked(scored / "x" / "report.html")) == there
+
+
+def test_systems_may_have_other_metadata(scored: Path) -> None:
+    pred = [json.loads(line) for line in (scored / "a.jsonl").read_text().splitlines()]
+    write(scored / "c.jsonl", [{**one, "meta": {"m": str(i)}} for i, one in enumerate(pred)])
+    run("score", "gold.jsonl", "c.jsonl", "a.jsonl", "-o", "x", "-q", cwd=scored)
+    (scored / "x" / "errors.jsonl").unlink()
+    _, error = run("score", "gold.jsonl", "c.jsonl", "a.jsonl", "--by", "meta.m", "-o", "x", cwd=scored, code=2)
+    assert "metadata 'm'" in error
+    assert not (scored / "x" / "errors.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda said: said.pop("settings"),
+        lambda said: said["settings"].pop("measures"),
+        lambda said: said["settings"].update(measures=["nope"]),
+        lambda said: said["settings"].update(beta="x"),
+        lambda said: said["settings"].update(label_map=5),
+        lambda said: said["settings"].update(ci=[7]),
+        lambda said: said["inputs"].update(gold=None),
+        lambda said: said["inputs"].pop("systems"),
+        lambda said: said.update(results=[{}]),
+        lambda said: said.update(warnings=5),
+    ],
+)
+def test_damaged_results(scored: Path, spoil: Any) -> None:
+    said = json.loads((scored / "out" / "results.json").read_text())
+    spoil(said)
+    (scored / "out" / "results.json").write_text(json.dumps(said))
+    _, error = run("report", "out", cwd=scored, code=2)
+    assert "results.json" in error
+    assert error.count("\n") == 1
+
+
+def test_pipes_are_written_to_as_they_are(scored: Path) -> None:
+    call = [sys.executable, "-m", "spanscore", "score", "gold.jsonl", "a.jsonl", "-q", "--json", "/dev/stdout"]
+    done = subprocess.run(call, cwd=scored, capture_output=True, check=True)
+    assert json.loads(done.stdout[: done.stdout.rindex(b"}") + 1])["schema"] == "spanscore.results/1"

@@ -217,7 +217,8 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
 ) -> None:
     from pyspark import cloudpickle
 
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers cannot import the tests
+    register: Any = cloudpickle.register_pickle_by_value
+    register(sys.modules[__name__])  # the workers cannot import the tests
     settings = {"spark_executor_memory": "512m", "spark_cores_max": "2", "spark_driver_host": "127.0.0.1"}
     session = engine.session(cluster.url, **settings)
     gold, pred = (session.read.parquet(path) for path in files)

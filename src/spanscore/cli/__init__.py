@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -77,6 +79,8 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before we began
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+    with suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and clear up on the way
     try:
         cli.main(prog_name="spanscore", standalone_mode=False)
         sys.stdout.flush()
@@ -98,7 +102,8 @@ def main() -> None:
         _forget_stdout()
         sys.exit(1)
     except OSError as error:
-        click.echo(f"spanscore: the output cannot be written ({error.strerror}).", err=True)
+        name = "the output" if error.filename is None else printable(str(error.filename), limit=255)
+        click.echo(f"spanscore: {name} cannot be read or written ({error.strerror}).", err=True)
         _forget_stdout()
         sys.exit(2)
     except MemoryError:

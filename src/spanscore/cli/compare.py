@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which of overlapping spans of one side stays.",
 )
+@click.option(
+    "--extra-documents",
+    type=click.Choice(["refuse", "ignore", "score"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with documents that only a system has.",
+)
 @click.option("--by", multiple=True, metavar="WHAT", help="Split the scores by document, type or meta.KEY.")
 @click.option("--ci", "level", type=float, default=0.95, show_default=True, help="The level of intervals.")
 @click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")
@@ -60,6 +67,7 @@ def command(
     beta: float,
     label_map: str | None,
     resolve: Any,
+    extra_documents: Any,
     by: tuple[str, ...],
     level: float,
     resamples: int,
@@ -101,6 +109,7 @@ def command(
         beta=beta,
         label_map=LabelMap() if label_map is None else LabelMap.read(label_map),
         resolve=resolve,
+        extra_documents=extra_documents,
         by=by,
     )
     if not quiet:

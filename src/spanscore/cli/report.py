@@ -49,6 +49,8 @@ def command(
     from spanscore.errors import UsageError
     from spanscore.report.page import check_target
 
+    if output == "-":
+        raise UsageError("name a file to write the page to.")
     if right < 0:
         raise UsageError("--right must not be below 0.")
     beside = Path(results) if Path(results).is_dir() else Path(results).parent

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from contextlib import contextmanager
@@ -121,7 +120,6 @@ def command(
     say: Callable[[str], None] = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     count = f"{plural(len(corpus), 'document')}, {plural(len(corpus.start), 'span')}"
     say(f"{corpus.source}: {corpus.format} ({corpus.format_reason}), {count}")
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         with _progress(quiet=quiet) as progress:
             outcome, journal = run(job, progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -80,7 +81,7 @@ def command(
 
     if recall is not None and not 0 <= recall <= 1:
         raise UsageError("--recall must be a number from 0 to 1.")
-    if any(not -1e300 < threshold < 1e300 for threshold in at):
+    if not all(map(math.isfinite, at)):
         raise UsageError("--at must be a number.")
     chosen = expand(measures or DEFAULT_MEASURES)
     check_outputs(json_, None)

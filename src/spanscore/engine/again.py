@@ -31,8 +31,12 @@ def score_again(folder: str | Path, *, gold: str | None = None, systems: Mapping
     said = _read(path)
     try:
         return _score(path, said, gold, systems or {})
+    except UsageError as error:
+        raise InputError(str(error), str(path)) from None
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(f"the settings in these results are damaged ({type(error).__name__}).", str(path)) from None
+        raise InputError(
+            f"what these results say of themselves is damaged ({type(error).__name__}).", str(path)
+        ) from None
 
 
 def _score(path: Path, said: dict[str, Any], gold: str | None, systems: Mapping[str, str]) -> Result:
@@ -61,9 +65,16 @@ def _score(path: Path, said: dict[str, Any], gold: str | None, systems: Mapping[
         by=tuple(settings.get("by", ())),
         ci=Bootstrap(*settings["ci"]) if "ci" in settings else None,
     )
-    if {_data(one.signature) for one in result.scores} != {_data(row["signature"]) for row in said["results"]}:
-        raise InputError("the files that these results are of have changed since; score them again.", str(path))
-    return replace(result, inputs=inputs, warnings=tuple(said["warnings"]), settings=settings)
+    before = {(row["system"], _data(row["signature"])) for row in said["results"]}
+    if {(one.system, _data(one.signature)) for one in result.scores} != before:
+        raise InputError("the files or settings of these results have changed since; score them again.", str(path))
+    for now, then in (
+        (result.inputs["gold"], inputs["gold"]),
+        *((result.inputs["systems"][name], about) for name, about in inputs["systems"].items()),
+    ):
+        now |= {key: then[key] for key in ("source", "format_reason") if isinstance(then.get(key), str)}
+    warnings = dict.fromkeys([*(one for one in said["warnings"] if isinstance(one, str)), *result.warnings])
+    return replace(result, warnings=tuple(warnings), settings=settings)
 
 
 def _data(signature: str) -> str:

@@ -81,7 +81,8 @@ def score_all(
     refuse_unknown_attributes(plan.measures, {name for corpus in (gold, *systems.values()) for name in corpus.attrs})
     by = (by,) if isinstance(by, str) else tuple(by)
     for what in (*by, *([ci.cluster] if ci is not None and ci.cluster is not None else [])):
-        refuse_unknown_split(what, gold, *systems.values())
+        for pred in systems.values():
+            refuse_unknown_split(what, gold, pred)
     scores, notes = [], [*gold.notes, *mapping.unused(labels)]
     inputs = {
         "gold": About.of(gold).shown(),

@@ -108,6 +108,7 @@ def save(result: Result, folder: str | Path, *, text: Text = "show") -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"the folder cannot be made ({error.strerror}).", str(folder)) from None
+    said = to_json(result)
     encoder = msgspec.json.Encoder()
     with whole(path / "errors.jsonl") as file:
         for one in result.scores:
@@ -117,7 +118,7 @@ def save(result: Result, folder: str | Path, *, text: Text = "show") -> None:
         with whole(path / tallies.NAME) as file:
             tallies.write(file, result)
     with whole(path / "results.json") as file:
-        file.write(to_json(result))
+        file.write(said)
 
 
 @contextmanager
@@ -125,8 +126,8 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
     """A file that appears under its name only when all of it is written; a pipe or device is written to as it is."""
     target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as file:
+        if Path(path).exists() and not Path(path).is_file():
+            with Path(path).open("wb") as file:
                 yield file
             return
         with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from xml.sax.saxutils import quoteattr
 
+import msgspec
+
 from spanscore.errors import InputError, UsageError, printable, unknown
+from spanscore.records import explain
 from spanscore.report import tallies
 from spanscore.report.files import SCHEMA
 from spanscore.report.tables import escape
@@ -74,24 +76,44 @@ class Check:
     told: str
 
 
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class _Row(msgspec.Struct, omit_defaults=True):
+    """What a row of results must hold to be held against something."""
+
+    system: str
+    measure: str
+    type: str | None
+    precision: Share | None
+    recall: Share | None
+    f: Share | None
+    beta: float = 1.0
+    interval: dict[str, tuple[Share | None, Share | None]] | None = None
+    by: str | None = None
+    signature: str = ""
+
+
+class _Results(msgspec.Struct):
+    schema: str
+    results: list[_Row]
+
+
 def read_results(path: str) -> list[Row]:
     """The rows of a results.json, or of the folder that it is in."""
     file = Path(path) / "results.json" if Path(path).is_dir() else Path(path)
     try:
-        said = json.loads(file.read_text("utf-8"))
-    except UnicodeDecodeError:
-        raise InputError("the results are not UTF-8.", str(file)) from None
+        said = msgspec.json.decode(file.read_bytes(), type=_Results)
     except OSError as error:
         raise InputError(f"the results cannot be read ({error.strerror}).", str(file)) from None
-    except (ValueError, RecursionError):
+    except msgspec.ValidationError as error:
+        raise InputError(f"these are no results of spanscore score: {explain(error)}", str(file)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise InputError("the results are not JSON.", str(file)) from None
-    if not isinstance(said, dict) or said.get("schema") != SCHEMA or not isinstance(said.get("results"), list):
+    if said.schema != SCHEMA:
         raise InputError(f"these are no results of spanscore score (its schema is {SCHEMA}).", str(file))
-    rows: list[Row] = said["results"]
-    needed = {"system", "measure", "type", *NUMBERS}
-    if not all(isinstance(row, dict) and needed <= row.keys() for row in rows):
-        raise InputError("a row of the results lacks a field.", str(file))
-    return rows
+    rows = [msgspec.structs.asdict(row) for row in said.results]
+    return [{key: value for key, value in row.items() if key not in ("interval", "by") or value} for row in rows]
 
 
 def checks(
@@ -120,9 +142,11 @@ def _least(condition: Condition, row: Row, lower_bound: bool) -> Check:
     number = row[condition.number]
     what = condition.number
     if lower_bound:
-        if "interval" not in row:
-            raise UsageError("--on lower-bound needs results with intervals; score with --ci 0.95.")
-        number, what = row["interval"][condition.number][0], f"the lower bound of {condition.number}"
+        ends = row.get("interval", {}).get(condition.number)
+        if ends is None:
+            told = f"{printable(_name(row, condition), limit=200)} has no interval"
+            raise UsageError(f"--on lower-bound: {told}; score with --ci 0.95, and leave out clusterings.")
+        number, what = ends[0], f"the lower bound of {condition.number}"
     passed = number is not None and number >= condition.value
     return Check(_name(row, condition), passed, f"{what} is {_shown(number)}, at least {condition.value:g} is asked")
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import tokenize
-import zipfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from spanscore.errors import SpanscoreError
+from spanscore.errors import InputError
 from spanscore.measures import measure
 from spanscore.result import Scores
 from spanscore.stats import Bootstrap
@@ -57,31 +54,31 @@ def write(file: IO[bytes], result: Result) -> None:
 
 def read(results: str | Path) -> tuple[Bootstrap, dict[str, Scores]] | None:
     """How intervals were made, and the scores by signature, from beside these results; None if there are none."""
-    path = Path(results)
-    try:
-        with np.load((path if path.is_dir() else path.parent) / NAME, allow_pickle=False) as said:
-            head = msgspec.json.decode(said["head"].tobytes(), type=_Head)
-            columns = [[said[f"{name}{i}"] for name in ("doc", "label", "counts")] for i in range(len(head.scores))]
-        for one, (doc, label, counts) in zip(head.scores, columns, strict=True):
-            if counts.shape != (len(doc), len(one.fields)) or len(label) != len(doc):
-                return None
-            if len(doc) and not (0 <= doc.min() <= doc.max() < len(one.documents)):
-                return None
-            if len(doc) and not (0 <= label.min() <= label.max() < len(one.labels)):
-                return None
-        found = {
-            one.signature: Scores(
-                one.system,
-                measure(one.measure),
-                Tally(one.fields, one.labels, one.documents, *columns[number]),
-                one.beta,
-                one.signature,
-            )
-            for number, one in enumerate(head.scores)
-        }
-        return Bootstrap(*head.bootstrap), found
-    except (*_DAMAGED, OSError, ValueError, KeyError, EOFError, RuntimeError, IndexError, SpanscoreError):
+    path = (Path(results) if Path(results).is_dir() else Path(results).parent) / NAME
+    if not path.exists():
         return None
+    try:
+        return _read(path)
+    except (Exception, MemoryError) as error:  # a damaged archive can fail in any way
+        what = f"the counts of documents are damaged ({type(error).__name__}); remove the file, or score again."
+        raise InputError(what, str(path)) from None
 
 
-_DAMAGED = (zipfile.BadZipFile, zlib.error, msgspec.MsgspecError, tokenize.TokenError, SyntaxError)
+def _read(path: Path) -> tuple[Bootstrap, dict[str, Scores]]:
+    found = {}
+    with np.load(path, allow_pickle=False) as said:
+        head = msgspec.json.decode(said["head"].tobytes(), type=_Head)
+        for number, one in enumerate(head.scores):
+            doc, label, counts = (said[f"{name}{number}"] for name in ("doc", "label", "counts"))
+            for codes, known in ((doc, one.documents), (label, one.labels)):
+                if codes.dtype.kind not in "iu" or codes.shape != (len(counts),):
+                    raise ValueError("codes of another kind")
+                if len(codes) and not 0 <= codes.min() <= codes.max() < len(known):
+                    raise ValueError("a code that stands for nothing")
+            if counts.dtype.kind not in "iuf" or counts.shape[1:] != (len(one.fields),):
+                raise ValueError("counts of another kind")
+            tally = Tally(one.fields, one.labels, one.documents, doc, label, counts)
+            scores = Scores(one.system, measure(one.measure), tally, one.beta, one.signature)
+            assert scores.overall  # the measure must find what it counts
+            found[one.signature] = scores
+    return Bootstrap(*head.bootstrap), found

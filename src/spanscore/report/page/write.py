@@ -71,7 +71,11 @@ def write_folder(payload: Payload, folder: str | Path) -> dict[str, int]:
     except OSError as error:
         raise InputError(f"the folder cannot be made ({error.strerror}).", str(folder)) from None
     chosen, left_out = _choose(payload, payload.with_errors(), len(payload.ids), len(payload.ids))
-    (target / "index.html").unlink(missing_ok=True)
+    try:
+        for old in (target / "index.html", *target.glob("shard-*.js")):
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"it cannot be replaced ({error.strerror}).", str(folder)) from None
     for number, shard in enumerate(payload.shards(chosen)):
         with whole(target / f"shard-{number}.js") as file:
             file.write(f'spanscoreShard({number}, "{_pack(shard)}");\n'.encode())

@@ -1,5 +1,5 @@
 // The page: what it is about, what can be chosen, and keys.
-import { byId, choice, fill, h, labelled, plural, visible } from "./dom.js";
+import { byId, choice, fill, h, labelled, plural, short, visible } from "./dom.js";
 import { unpack } from "./data.js";
 import { CLEAR, FILTERS, change, everything, readState, state, whenChanged } from "./state.js";
 import { drawNumbers } from "./tables.js";
@@ -58,7 +58,7 @@ function drawControls() {
   const themes = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
   fill(byId("controls"),
     labelled("measure", choice("m", report.measures.map((name, i) => [i, name]), state.m, (m) => change({ ...CLEAR, m, sort: "", ct: "", t: "" }))),
-    report.systems.length > 1 ? labelled("system", choice("s", report.systems.map((name, i) => [i, visible(name)]), state.s, (s) => change({ s, at: "0", ct: "", t: "" }))) : null,
+    report.systems.length > 1 ? labelled("system", choice("s", report.systems.map((name, i) => [i, short(name)]), state.s, (s) => change({ s, at: "0", ct: "", t: "" }))) : null,
     labelled("colours", choice("theme", themes, state.theme, (theme) => change({ theme }))),
     h("button", { type: "button", id: "help-button", on: { click: showHelp } }, "Help (?)"));
 }

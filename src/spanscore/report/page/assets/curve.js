@@ -1,5 +1,5 @@
 // Scores as thresholds: a slider, the numbers at it for all types, the curve, and how well scores are calibrated.
-import { byId, choice, fill, h, labelled, visible } from "./dom.js";
+import { byId, choice, fill, h, labelled, short, visible } from "./dom.js";
 import { PLOT, baseLayout, colours } from "./matrix.js";
 import { NAMES, shown } from "./numbers.js";
 import { change, state } from "./state.js";
@@ -34,7 +34,7 @@ export function drawThresholds(head, scores) {
   const count = curves.threshold.length;
   const slider = h("input", { type: "range", id: "slider", min: 0, max: count - 1, step: 1, value: count - 1 - placeOf(curves) });
   slider.addEventListener("input", () => change({ t: curves.threshold[count - 1 - Number(slider.value)] }));
-  const options = curves.types.map((one) => [one.type === null ? "" : head.labels.indexOf(one.type), one.type === null ? ALL : visible(one.type)]);
+  const options = curves.types.map((one) => [one.type === null ? "" : head.labels.indexOf(one.type), one.type === null ? ALL : short(one.type)]);
   fill(section.querySelector(".body"),
     h("p", {}, "What the numbers would be if only predictions with at least this score counted. Matrix and examples are of all predictions."),
     h("div", { class: "row" },

@@ -35,6 +35,12 @@ export function visible(text, keepLines = false) {
   });
 }
 
+// A name that has room in a list to choose from.
+export function short(text) {
+  const seen = visible(text);
+  return seen.length > 60 ? `${seen.slice(0, 59)}…` : seen;
+}
+
 export function labelled(text, control) {
   return h("label", {}, text, control);
 }

@@ -1,5 +1,5 @@
 // The examples: filters, a list that draws only what is in view, and a document as a whole.
-import { byId, choice, fill, h, labelled, plural, visible } from "./dom.js";
+import { byId, choice, fill, h, labelled, plural, short, visible } from "./dom.js";
 import { documentNow, loadDocument, loadShard } from "./data.js";
 import { LINE, drawLanes } from "./lanes.js";
 import { shown } from "./numbers.js";
@@ -127,7 +127,7 @@ function hiddenFilters() {
 
 export function drawFilters() {
   byId("examples-title").textContent = `Examples: ${visible(scores.system)} by ${scores.measure}`;
-  const labels = (none) => [["", "any"], ...head.labels.map((name, i) => [i, visible(name)]), ...(none ? [[-1, none]] : [])];
+  const labels = (none) => [["", "any"], ...head.labels.map((name, i) => [i, short(name)]), ...(none ? [[-1, none]] : [])];
   const number = (name, text) => {
     const made = h("input", { type: "number", id: name, step: "any", value: state[name] });
     made.addEventListener("change", () => change({ [name]: made.value, at: "0" }));
@@ -139,7 +139,7 @@ export function drawFilters() {
     clearTimeout(later);
     later = setTimeout(() => change({ q: query.value, at: "0" }), 250);
   });
-  const slices = Object.entries(head.slices).flatMap(([key, { values }]) => values.map((value, i) => [`${key}=${i}`, `${visible(key)}: ${visible(value)}`]));
+  const slices = Object.entries(head.slices).flatMap(([key, { values }]) => values.map((value, i) => [`${key}=${i}`, short(`${key}: ${value}`)]));
   const seen = head.verdicts.map((name, i) => [name, scores.examples.verdict.reduce((sum, one) => sum + (one === i), 0)]).filter(([, count]) => count);
   const pick = (name) => (value) => change({ [name]: value, at: "0" });
   fill(byId("examples").querySelector(".body"),
@@ -220,7 +220,10 @@ export function drawList() {
 // On paper there is no scrolling: the first examples are all drawn, and what is folded is opened.
 export function forPrint(on) {
   printing = on;
-  for (const one of document.querySelectorAll("main details")) one.open = on;
+  for (const one of document.querySelectorAll("main details")) {
+    one.open = on;
+    one.dispatchEvent(new Event("toggle")); // what is made when it is opened is made now
+  }
   drawList();
 }
 

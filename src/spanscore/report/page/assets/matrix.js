@@ -35,6 +35,25 @@ export function matrixOf(cells) {
   return { rows, columns, counts };
 }
 
+export const MANY = 60; // more types than this are not drawn
+
+// The types with the most counts beside their own, and how many are left out.
+function largest(cells) {
+  const weight = new Map();
+  for (const [a, b, count] of cells) for (const code of [a, b]) weight.set(code, (weight.get(code) ?? 0) + (a === b ? count / 1000 : count));
+  const kept = new Set([...weight].sort((one, other) => other[1] - one[1]).slice(0, MANY).map(([code]) => code).concat(-1));
+  return [cells.filter(([a, b]) => kept.has(a) && kept.has(b)), Math.max(weight.size - kept.size, 0)];
+}
+
+// A table that is made when it is first looked at: it may be large.
+export function folded(summary, make, open) {
+  const made = h("details", { open }, h("summary", {}, summary));
+  const fillIn = () => made.open && made.children.length === 1 && made.append(make());
+  made.addEventListener("toggle", fillIn);
+  fillIn();
+  return made;
+}
+
 export function matrixTable({ rows, columns, counts }, { rowName, columnName, pick, caption, id, shares = false }) {
   const button = (text, call, name) => h("button", { type: "button", class: "plain", "aria-label": name, on: { click: call } }, text);
   return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption }, h("table", { id },
@@ -81,6 +100,7 @@ export function heatmap(place, { rows, columns, counts }, { rowName, columnName,
 
 export function drawMatrix(head, scores) {
   const body = byId("matrix").querySelector(".body");
+  const [shownCells, leftOut] = largest(scores.confusion);
   const matrix = matrixOf(scores.confusion);
   const shares = state.share === "1";
   const options = {
@@ -89,13 +109,12 @@ export function drawMatrix(head, scores) {
     caption: "Rows are what a span is, columns what it was taken for; missed and spurious are without a match that is good enough", id: "confusion",
   };
   const toggle = (text, value) => h("button", { type: "button", id: `share-${value}`, "aria-pressed": String(state.share === value), on: { click: () => change({ share: value }) } }, text);
-  const table = matrixTable(matrix, options);
   const place = h("div", { id: "heatmap", class: "plot", role: "img", "aria-label": "Heatmap of the confusion matrix; the table below has the same counts" });
   if (globalThis.Plotly) {
     const open = body.querySelector("details")?.open;
-    fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1"), h("span", {}, "Choose a cell or a name to see its examples.")), place, h("details", { open }, h("summary", {}, "The matrix as a table"), table));
-    heatmap(place, matrix, options);
+    fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1"), h("span", {}, "Choose a cell or a name to see its examples.")), place, leftOut ? h("p", {}, `The ${leftOut} types with the fewest errors are in the table alone.`) : null, folded("The matrix as a table", () => matrixTable(matrix, { ...options, shares }), open));
+    heatmap(place, matrixOf(shownCells), options);
   } else {
-    fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1")), table);
+    fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1")), matrixTable(matrix, options));
   }
 }

@@ -1,7 +1,7 @@
 // Two systems against each other, and what all systems say against the gold data.
 import { byId, fill, h, plural, visible } from "./dom.js";
 import { showExamples } from "./tables.js";
-import { heatmap, matrixOf, matrixTable } from "./matrix.js";
+import { MANY, folded, heatmap, matrixOf, matrixTable } from "./matrix.js";
 import { state } from "./state.js";
 
 export const STATUS = ["broken", "fixed", "both wrong", "both right"];
@@ -70,9 +70,9 @@ export function drawSystems(head, scores, suspected) {
     h("p", {}, `Gold spans from ${visible(pair.first)} to ${visible(pair.second)}:`),
     h("div", { class: "chips", id: "status" }, STATUS.map((one) => h("button", { type: "button", id: `status-${one.replace(" ", "-")}`, "aria-pressed": String(state.st === one), on: { click: () => show({ st: one }) } }, `${counts[one].toLocaleString("en")} ${one}`))),
     globalThis.Plotly ? place : null,
-    globalThis.Plotly ? h("details", { open }, h("summary", {}, "The disagreement as a table"), matrixTable(matrix, options)) : matrixTable(matrix, options),
+    globalThis.Plotly ? folded("The disagreement as a table", () => matrixTable(matrix, options), open) : matrixTable(matrix, options),
     h("h3", {}, "Suspected gold errors"),
     h("p", {}, "Where all systems agree with each other and not with the gold data, it may be the gold data that is wrong. Mark what is, below, and save your verdicts."),
     h("button", { type: "button", id: "suspected", "aria-pressed": String(state.sus === "1"), on: { click: () => show({ sus: "1" }) } }, `Show ${plural(agreed, "suspected gold error")}`));
-  if (globalThis.Plotly) heatmap(place, matrix, options);
+  if (globalThis.Plotly && matrix.rows.length <= MANY) heatmap(place, matrix, options);
 }

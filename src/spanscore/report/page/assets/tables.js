@@ -1,5 +1,5 @@
 // The numbers: each system overall, then each type or slice, as a table that can be sorted.
-import { byId, choice, fill, h, labelled, visible } from "./dom.js";
+import { byId, choice, fill, h, labelled, short, visible } from "./dom.js";
 import { NAMES, measured } from "./numbers.js";
 import { CLEAR, change, state } from "./state.js";
 
@@ -53,7 +53,7 @@ export function drawNumbers(head, scores) {
   const keys = Object.keys(scores.slices);
   const by = keys.includes(state.by) ? state.by : "type";
   if (keys.length) {
-    body.push(h("div", { class: "row" }, labelled("split by", choice("by", [["type", "type"], ...keys.map((key) => [key, visible(key)])], by, (chosen) => change({ by: chosen, sort: "" })))));
+    body.push(h("div", { class: "row" }, labelled("split by", choice("by", [["type", "type"], ...keys.map((key) => [key, short(key)])], by, (chosen) => change({ by: chosen, sort: "" })))));
   }
   const rows = (by === "type" ? scores.types : scores.slices[by]).slice();
   if (rows.length) {
