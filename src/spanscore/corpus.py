@@ -337,9 +337,10 @@ class Corpus:
         """A number for each document, by which two with one id are found: others share one by a chance of 2**-56."""
         if not self.ids:
             return np.zeros(0, np.uint64)
-        encoded = [_utf8(name) for name in self.ids]
-        length = np.fromiter(map(len, encoded), np.int64, len(encoded))
-        letters = np.frombuffer(b"".join(encoded), np.uint8)
+        whole = "".join(self.ids)
+        encoded = self.ids if whole.isascii() else [_utf8(name) for name in self.ids]
+        length = np.fromiter(map(len, encoded), np.int64, len(self.ids))
+        letters = np.frombuffer(_utf8(whole), np.uint8)
         place = ranges(np.zeros(len(length), np.int64), length)
         weights = _weights(int(length.max()) + 1)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(letters * weights[place + 1], dtype=np.uint64)])

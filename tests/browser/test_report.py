@@ -402,9 +402,10 @@ def test_two_systems(page: Any, folder: Path) -> None:
         assert int(button.inner_text().split()[0]) == counts[status]
         button.click()
         assert count(page) == counts[status]
+    page.click("#systems summary")
+    page.wait_for_selector("#disagreement")
     shown = [int(text.replace(",", "")) for text in page.locator("#disagreement tbody td button").all_text_contents()]
     assert sum(shown) == sum(counts[status] for status in ("broken", "fixed", "both wrong", "both right"))
-    page.click("#systems summary")
     page.locator("#disagreement thead th button", has_text="PERSON").first.click()
     column = page.locator("#disagreement thead th").all_inner_texts().index("PERSON") + 1
     numbers = page.locator(f"#disagreement tbody td:nth-child({column + 1})").all_inner_texts()

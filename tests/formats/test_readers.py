@@ -188,4 +188,4 @@ def test_a_format_can_be_forced_and_every_format_says_why(tmp_path: Path) -> Non
     assert ss.read(path).format == "spanscore"
     forced = ss.read(path, "presidio")
     assert (forced.format, forced.format_reason) == ("presidio", "as asked")
-    assert set(FORMATS) == {"conll", "neleval", "nlpsandbox", "presidio", "spanscore"}
+    assert set(FORMATS) == {"conll", "neleval", "nlpsandbox", "parquet", "presidio", "spanscore"}

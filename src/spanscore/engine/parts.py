@@ -194,7 +194,7 @@ class Part:
             pairing.account,
             frozenset((*gold.labels, *pred.labels)),
             frozenset((*gold.attrs, *pred.attrs)),
-            pairing.gold.id_marks,
+            gold.id_marks if len(pairing) == len(gold) else pairing.gold.id_marks,
         )
 
     @staticmethod
