@@ -27,6 +27,7 @@ import msgspec
 import numpy as np
 
 import pages
+import scale
 import spanscore as ss
 from corpora import write
 from spanscore.engine.compare import statistic_of
@@ -48,6 +49,8 @@ SEED_FAMILIES = (
     *("overlap-maxmax::span", "overlap-maxsum::span", "overlap-summax::span", "overlap-sumsum::span"),
     *("sandbox.instance", "sandbox.instance-relax", "sandbox.token", "sandbox.subtype", "sandbox.hipaa"),
 )
+PEERS = {"presidio-evaluator": 1000, "nervaluate": 40, "seqeval": 40, "neleval": 20, "spaCy's Scorer": 4}
+"""How many times the peers' spans per second are aimed at; theirs are in memory, but for neleval's lines."""
 CLUSTERINGS = ("muc", "b_cubed", "entity_ceaf", "mention_ceaf", "pairwise", "pairwise_negative")
 
 
@@ -205,8 +208,31 @@ def main() -> None:
     theirs = best({"nervaluate": nervaluate(gold, pred)}, rounds=1)["nervaluate"]
     row("exact and iou in memory, spans alone", in_memory["bare"], theirs, "nervaluate", spans, "at least 200")
     row("exact and iou in memory, with text", in_memory["text"], theirs, "nervaluate", spans, "at least 100")
+    peers = json.loads(
+        subprocess.run(
+            [
+                str(HERE.parent / ".venv-parity" / "bin" / "python"),
+                str(HERE / "peers.py"),
+                str(gold_path),
+                str(pred_path),
+            ],
+            capture_output=True,
+            check=True,
+        ).stdout.splitlines()[-1]
+    )
     for what, path in (("spans alone", bare_path), ("gold with text", gold_path)):
         times = end_to_end(path, pred_path)
+        if path is gold_path:
+            for peer, aim in PEERS.items():
+                same = spans / peers[peer]["spans_per_second"]
+                row(
+                    "exact and iou from JSON Lines, gold with text",
+                    times["spanscore"],
+                    same,
+                    peer,
+                    spans,
+                    f"at least {aim}",
+                )
         row(
             f"exact and iou from JSON Lines, {what}",
             times["spanscore"],
@@ -237,6 +263,47 @@ def main() -> None:
         20_000,
         "at least 5",
     )
+
+    grown = subprocess.run([sys.executable, str(HERE / "scale.py"), str(DATA)], capture_output=True, check=True)
+    growth = {name: scale.Run(**run) for name, run in json.loads(grown.stdout.splitlines()[-1]).items()}
+    idle = growth["nothing"].seconds
+    at = {name: run.seconds - idle for name, run in growth.items()}
+    print(*growth.items(), sep="\n", flush=True)
+    million = growth["1000000 documents"]
+    row(
+        "1,000,000 documents, a span",
+        1e6 * at["1000000 documents"] / 16e6,
+        1e6 * at["10000 documents"] / 16e4,
+        "of 10,000 documents (millionths of a second)",
+        None,
+        "at most 1.3",
+    )
+    row(
+        "100,000 spans in one document, a span",
+        1e6 * at["100000 spans in a document"] / 2e5,
+        1e6 * at["10 spans in a document"] / 2e5,
+        "10 in each (millionths of a second)",
+        None,
+        "at most 3",
+    )
+    row(
+        "1,000,000 documents, --jobs 2",
+        growth["2 processes"].seconds,
+        million.seconds,
+        "one process",
+        16_000_000,
+        "at least 1.6",
+    )
+    row(
+        "1,000,000 documents from Parquet",
+        growth["parquet"].seconds,
+        million.seconds,
+        "from JSON Lines",
+        16_000_000,
+        "at least 2.5",
+    )
+    row("1,000,000 documents in the same order, MB", million.megabytes, 200, "MB", None, "at most 1")
+    row("1,000,000 documents in another order, MB", growth["another order"].megabytes, 1500, "MB", None, "at most 1")
 
     sure = uncertainty(gold, pred)
     row(
