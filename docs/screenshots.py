@@ -6,8 +6,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
-
 HERE = Path(__file__).parent
 REPORT = HERE.parent / "demo-out" / "en" / "report.html"
 
@@ -26,6 +24,8 @@ def take(browser: Any, name: str, width: int, height: int, state: str, part: str
 
 def main() -> None:
     """Take all pictures."""
+    from playwright.sync_api import sync_playwright
+
     (HERE / "images").mkdir(exist_ok=True)
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     assert chromium is not None, "Chromium is not installed; on Debian: apt-get install chromium"
