@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from calls import write
 from spanscore.engine import ranges
 from spanscore.engine.local import count_chunks
 from spanscore.engine.parts import Plan, choose, result_of
@@ -29,10 +29,6 @@ def documents(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         kept = [{**span, "score": 0.5} for span in spans if rng.random() < 0.7]
         pred.append({"id": f"doc {number}", "spans": kept})
     return gold, pred
-
-
-def write(path: Path, lines: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import random
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -14,18 +12,7 @@ from typing import Any
 import pytest
 
 import spanscore as ss
-
-
-def run(*arguments: str, cwd: Path, code: int = 0) -> tuple[str, str]:
-    call = [sys.executable, "-m", "spanscore", *arguments]
-    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    return done.stdout, done.stderr
-
-
-def write(path: Path, documents: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(one) + "\n" for one in documents))
+from calls import run, write
 
 
 @pytest.fixture

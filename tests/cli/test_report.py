@@ -15,20 +15,9 @@ from typing import Any
 import pytest
 
 import spanscore as ss
+from calls import run, write
 from spanscore.engine.local import score_all
 from spanscore.report.page.examples import Examples
-
-
-def run(*arguments: str, cwd: Path, code: int = 0) -> tuple[str, str]:
-    call = [sys.executable, "-m", "spanscore", *arguments]
-    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    return done.stdout, done.stderr
-
-
-def write(path: Path, documents: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(one) + "\n" for one in documents))
 
 
 def unpacked(page: Path) -> bytes:

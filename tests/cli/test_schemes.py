@@ -5,21 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-
-def run(*arguments: str, cwd: Path, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "spanscore", *arguments], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout, done.stderr
+from calls import run
 
 
 def results(*arguments: str, cwd: Path) -> list[dict[str, Any]]:

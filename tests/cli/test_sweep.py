@@ -5,19 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-
-def run(*arguments: str, cwd: Path, code: int = 0) -> tuple[str, str]:
-    call = [sys.executable, "-m", "spanscore", *arguments]
-    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    return done.stdout, done.stderr
+from calls import run
 
 
 @pytest.fixture

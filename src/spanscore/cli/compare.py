@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, systems, tag_options
+from spanscore.cli.reading import chunks, resolve_option, scoring_options, systems, tag_options
 from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import plural, printable
 
@@ -17,27 +17,8 @@ if TYPE_CHECKING:
 
 
 @click.command("compare")
-@click.argument("gold")
-@click.argument("pred", nargs=-1, required=True)
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure; give several. Default: iou and exact.")
-@click.option("--gold-format", help="The gold file's format, if it is not to be told from its content.")
-@click.option("--pred-format", help="The systems' format, likewise.")
-@click.option("--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F.")
-@click.option("--map", "label_map", help="A file of lines 'from: to' that renames labels on both sides.")
-@click.option(
-    "--resolve",
-    type=click.Choice(["none", "score", "longest"]),
-    default="none",
-    show_default=True,
-    help="Which of overlapping spans of one side stays.",
-)
-@click.option(
-    "--extra-documents",
-    type=click.Choice(["refuse", "ignore", "score"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with documents that only a system has.",
-)
+@scoring_options
+@resolve_option("score", "longest")
 @click.option("--by", multiple=True, metavar="WHAT", help="Split the scores by document, type or meta.KEY.")
 @click.option("--ci", "level", type=float, default=0.95, show_default=True, help="The level of intervals.")
 @click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")

@@ -47,6 +47,53 @@ def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
+def scoring_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What is scored against what, by which measures: the files and options of all commands that score."""
+    for option in reversed(
+        (
+            click.argument("gold"),
+            click.argument("pred", nargs=-1, required=True),
+            click.option(
+                "-m",
+                "--measure",
+                "measures",
+                multiple=True,
+                help='A measure, such as "iou(threshold=0.5)"; give several. Default: iou and exact.',
+            ),
+            click.option("--gold-format", help="The gold file's format, if it is not to be told from its content."),
+            click.option("--pred-format", help="The systems' format, likewise."),
+            click.option(
+                "--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F."
+            ),
+            click.option(
+                "--map",
+                "label_map",
+                help="A file of lines 'from: to' that renames labels on both sides; 'from: null' leaves them out.",
+            ),
+            click.option(
+                "--extra-documents",
+                type=click.Choice(["refuse", "ignore", "score"]),
+                default="refuse",
+                show_default=True,
+                help="What to do with documents that only a system has.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def resolve_option(*choices: str) -> Callable[..., Any]:
+    """--resolve, with the ways of settling overlapping spans that a command can take."""
+    return click.option(
+        "--resolve",
+        type=click.Choice(["none", *choices]),
+        default="none",
+        show_default=True,
+        help="Which of overlapping spans of one side stays: all, that with the higher score, or the longest.",
+    )
+
+
 def chunks(
     path: str, format_: str | None, tags: dict[str, Any], progress: Callable[[int], object] | None = None
 ) -> Iterator[Corpus]:

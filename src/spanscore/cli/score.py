@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, reading_bar, systems, tag_options
+from spanscore.cli.reading import chunks, reading_bar, resolve_option, scoring_options, systems, tag_options
 from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import UsageError, plural
 
@@ -19,39 +19,8 @@ if TYPE_CHECKING:
 
 
 @click.command("score")
-@click.argument("gold")
-@click.argument("pred", nargs=-1, required=True)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    help='A measure, such as "iou(threshold=0.5)"; give several. Default: iou and exact.',
-)
-@click.option("--gold-format", help="The gold file's format, if it is not to be told from its content.")
-@click.option("--pred-format", help="The systems' format, likewise.")
-@click.option(
-    "--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F than precision."
-)
-@click.option(
-    "--map",
-    "label_map",
-    help="A file of lines 'from: to' that renames labels on both sides; 'from: null' leaves them out.",
-)
-@click.option(
-    "--extra-documents",
-    type=click.Choice(["refuse", "ignore", "score"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with documents that only the system has.",
-)
-@click.option(
-    "--resolve",
-    type=click.Choice(["none", "score", "longest"]),
-    default="none",
-    show_default=True,
-    help="Which of overlapping spans of one side stays: the one with the higher score, or the longer one.",
-)
+@scoring_options
+@resolve_option("score", "longest")
 @click.option(
     "--by",
     multiple=True,

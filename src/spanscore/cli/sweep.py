@@ -7,32 +7,13 @@ from typing import Any
 
 import click
 
-from spanscore.cli.reading import chunks, systems, tag_options
+from spanscore.cli.reading import chunks, resolve_option, scoring_options, systems, tag_options
 from spanscore.errors import UsageError
 
 
 @click.command("sweep")
-@click.argument("gold")
-@click.argument("pred", nargs=-1, required=True)
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure; give several. Default: iou and exact.")
-@click.option("--gold-format", help="The gold file's format, if it is not to be told from its content.")
-@click.option("--pred-format", help="The systems' format, likewise.")
-@click.option("--beta", type=float, default=1.0, show_default=True, help="How much more recall counts in F.")
-@click.option("--map", "label_map", help="A file of lines 'from: to' that renames labels on both sides.")
-@click.option(
-    "--extra-documents",
-    type=click.Choice(["refuse", "ignore", "score"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with documents that only the system has.",
-)
-@click.option(
-    "--resolve",
-    type=click.Choice(["none", "score"]),
-    default="none",
-    show_default=True,
-    help="Which of overlapping spans of one side stays: all, or the one with the higher score.",
-)
+@scoring_options
+@resolve_option("score")
 @click.option("--recall", type=float, help="Look for the best precision with at least this recall, not the best F.")
 @click.option("--at", type=float, multiple=True, help="Show the numbers at this threshold too; give several.")
 @click.option("--bins", type=int, default=10, show_default=True, help="The bins of scores for calibration.")

@@ -129,17 +129,18 @@ def score_chunks(
 def count_chunks(plan: Plan, gold: Iterable[Corpus], pred: Iterable[Corpus], system: str) -> Part:
     """Count one system's documents as they and the gold's come in."""
     seen = _Seen()
-    parts: list[Part] = []
-    for ours, other in in_step(iter(gold), iter(pred)):
-        if ours.ids != other.ids:
-            seen.refuse(other, system)
-        seen.add(ours, "gold")
-        parts.append(Part.of(plan, ours, other, system))
-        if len(parts) == 64:
-            parts = [Part.merged(parts)]
-    if not parts:
+
+    def parts() -> Iterator[Part]:
+        for ours, other in in_step(iter(gold), iter(pred)):
+            if ours.ids != other.ids:
+                seen.refuse(other, system)
+            seen.add(ours, "gold")
+            yield Part.of(plan, ours, other, system)
+
+    total = Part.total(parts())
+    if total is None:
         raise InputError("there is no document to score.")
-    return Part.merged(parts)
+    return total
 
 
 class _Seen:

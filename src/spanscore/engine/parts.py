@@ -22,7 +22,7 @@ from spanscore.signature import signature
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -216,6 +216,16 @@ class Part:
             frozenset().union(*(part.attributes for part in parts)),
             np.concatenate([part.checks for part in parts]),
         )
+
+    @staticmethod
+    def total(parts: Iterable[Part]) -> Part | None:
+        """All that come in as one, merged as they come, so that they need little memory; None if none come."""
+        kept: list[Part] = []
+        for part in parts:
+            kept.append(part)
+            if len(kept) == 64:
+                kept = [Part.merged(kept)]
+        return Part.merged(kept) if kept else None
 
     def repeats(self) -> bool:
         """Whether two documents seem to have one id."""

@@ -25,7 +25,7 @@ from spanscore.readers.sniff import sniff
 from spanscore.readers.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from spanscore.engine.parts import Plan
 
@@ -74,16 +74,19 @@ class Task:
 
 def count_range(plan: Plan, task: Task, system: str) -> Part:
     """Count a range of both files, which must have the same documents in the same order."""
-    parts: list[Part] = []
     files = zip((task.gold, task.pred), task.ranges, strict=True)
-    sides = (read_chunks(path, given, part=part) for (path, given), part in files)
-    for ours, theirs in in_step(*sides):
-        if ours.ids != theirs.ids:
-            raise _OutOfStepError("the files are not in the same order.")
-        parts.append(Part.of(plan, ours, theirs, system))
-        if len(parts) == 64:
-            parts = [Part.merged(parts)]
-    return Part.merged(parts)
+    sides = [read_chunks(path, given, part=part) for (path, given), part in files]
+
+    def parts() -> Iterator[Part]:
+        for ours, theirs in in_step(*sides):
+            if ours.ids != theirs.ids:
+                raise _OutOfStepError("the files are not in the same order.")
+            yield Part.of(plan, ours, theirs, system)
+
+    total = Part.total(parts())
+    if total is None:
+        raise _OutOfStepError("there is no document in this range.")
+    return total
 
 
 def plan_ranges(gold: File, pred: File, count: int) -> list[Task]:

@@ -82,9 +82,9 @@ class Curve:
 
     def at(self, threshold: float) -> Score:
         """The score of predictions with at least this score."""
-        row = int(self.rows(np.array([threshold]))[0])
-        named = {name: self.counts[row : row + 1, i] for i, name in enumerate(self.fields)}
-        p, r, f = prf(self.measure, named, self.beta)
+        row = self.rows(np.array([threshold]))
+        named = {name: self.counts[row, i] for i, name in enumerate(self.fields)}
+        p, r, f = self.numbers_at(row)
         shown = {key: column[0].item() for key, column in self.measure.shown(named).items()}
         return Score(float(p[0]), float(r[0]), float(f[0]), self.beta, shown)
 

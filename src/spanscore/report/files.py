@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ import msgspec
 from spanscore.errors import InputError
 from spanscore.report import tallies
 from spanscore.report.privacy import allowed
-from spanscore.report.tables import rows
+from spanscore.report.tables import known, rows
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
@@ -37,9 +36,9 @@ def to_json(result: Result) -> bytes:
             "measure": row.measure,
             "type": row.type,
             **({"by": row.by, "slice": row.slice} if row.by else {}),
-            "precision": _defined(row.score.precision),
-            "recall": _defined(row.score.recall),
-            "f": _defined(row.score.f),
+            "precision": known(row.score.precision),
+            "recall": known(row.score.recall),
+            "f": known(row.score.f),
             "beta": row.score.beta,
             "counts": row.score.counts,
             **_interval(row),
@@ -63,7 +62,7 @@ def _interval(row: Row) -> dict[str, Any]:
     """The interval of a row, if there is one, and the exact bound of what is missed."""
     if row.interval is None:
         return {}
-    numbers = {name: [_defined(end) for end in getattr(row.interval, name)] for name in ("precision", "recall", "f")}
+    numbers = {name: [known(end) for end in getattr(row.interval, name)] for name in ("precision", "recall", "f")}
     said: dict[str, Any] = {"interval": numbers}
     if row.interval.missed is not None:
         missed, annotated, share = row.interval.missed
@@ -75,7 +74,7 @@ def _averages(one: Scores) -> Iterator[dict[str, Any]]:
     if one.measure.by_type:
         mean = one.macro("type")
         numbers = {"precision": mean.precision, "recall": mean.recall, "f": mean.f}
-        defined = {key: _defined(value) for key, value in numbers.items()}
+        defined = {key: known(value) for key, value in numbers.items()}
         yield {"system": one.system, "measure": repr(one.measure), "average": "macro by type", **defined}
 
 
@@ -163,7 +162,3 @@ def check_outputs(file: str | None, folder: str | None) -> None:
 def _span(place: Place) -> dict[str, Any]:
     span: dict[str, Any] = {"start": place.start, "end": place.end, "label": place.label}
     return span if place.score is None else {**span, "score": place.score}
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from spanscore.arrow import pyarrow
-from spanscore.report.tables import rows
+from spanscore.report.tables import known, rows
 from spanscore.result import NUMBERS
 
 if TYPE_CHECKING:
@@ -27,11 +26,11 @@ def results_table(result: Result) -> Any:
         for name in ("system", "measure", "type", "by", "slice")
     }
     for name in NUMBERS:
-        columns[name] = pa.array([_known(getattr(line.score, name)) for line in lines], number)
+        columns[name] = pa.array([known(getattr(line.score, name)) for line in lines], number)
         if result.bootstrap is not None:
             for place, end in enumerate(("low", "high")):
                 ends = [None if line.interval is None else getattr(line.interval, name)[place] for line in lines]
-                columns[f"{name}_{end}"] = pa.array([_known(value) for value in ends], number)
+                columns[f"{name}_{end}"] = pa.array([known(value) for value in ends], number)
     columns["beta"] = pa.array([line.score.beta for line in lines], number)
     for name in dict.fromkeys(name for line in lines for name in line.score.counts):
         counts = [line.score.counts.get(name) for line in lines]
@@ -66,7 +65,3 @@ def _places(pa: Any, prefix: str, places: list[Place | None] | list[Place]) -> d
         f"{prefix}{name}": pa.array([None if place is None else getattr(place, name) for place in places], kind)
         for name, kind in kinds.items()
     }
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value

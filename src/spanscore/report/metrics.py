@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
+
+from spanscore.report.tables import known
 
 if TYPE_CHECKING:
     from spanscore.result import Score, Scores
@@ -51,7 +52,7 @@ def _intervals(by_type: Scores, pii: Scores, bootstrap: Bootstrap) -> dict[str, 
     found |= {f"entity:{label}": by_type.interval(bootstrap, label) for label in by_type.by_type}
     ends = {
         name: {
-            key: [None if math.isnan(end) else end for end in getattr(one, number)]
+            key: [known(end) for end in getattr(one, number)]
             for key, number in (("precision", "precision"), ("recall", "recall"), ("f1_score", "f"))
         }
         for name, one in found.items()
@@ -62,4 +63,4 @@ def _intervals(by_type: Scores, pii: Scores, bootstrap: Bootstrap) -> dict[str, 
 
 def numbers(score: Score) -> list[float | None]:
     """Precision, recall and F; undefined is None."""
-    return [None if math.isnan(value) else value for value in (score.precision, score.recall, score.f)]
+    return [known(value) for value in (score.precision, score.recall, score.f)]

@@ -156,6 +156,15 @@ def shown(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
 
+def known(value: float | None) -> float | None:
+    """A number for JSON and tables of other tools: undefined is None.
+
+    >>> known(0.5), known(float("nan"))
+    (0.5, None)
+    """
+    return None if value is None or math.isnan(value) else value
+
+
 def few_misses(result: Result) -> Iterator[str]:
     """A sentence for each type of which few were missed: how many more it could be, by exact bounds."""
     for line in rows(result):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import printable
-from spanscore.report.tables import ALL, aligned, safe_cell, shown
+from spanscore.report.tables import ALL, aligned, known, safe_cell, shown
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _curve(curve: Curve, recall: float | None, at: Sequence[float]) -> dict[str,
         "measure": repr(curve.measure),
         "type": curve.type,
         "beta": curve.beta,
-        "average_precision": _known(curve.average_precision),
+        "average_precision": known(curve.average_precision),
         "best": points[0],
         **({"at": points[1:]} if at else {}),
         "calibration": _calibration(curve.calibration),
@@ -100,7 +100,7 @@ def _curve(curve: Curve, recall: float | None, at: Sequence[float]) -> dict[str,
 
 def _point(curve: Curve, threshold: float) -> dict[str, Any]:
     score = curve.at(threshold)
-    numbers = {name: _known(getattr(score, name)) for name in ("precision", "recall", "f")}
+    numbers = {name: known(getattr(score, name)) for name in ("precision", "recall", "f")}
     return {"threshold": threshold, **numbers, "counts": score.counts}
 
 
@@ -116,8 +116,4 @@ def _calibration(found: Calibration | None) -> dict[str, Any] | None:
 
 
 def _defined(column: Floats) -> list[float | None]:
-    return [_known(value) for value in column.tolist()]
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return [known(value) for value in column.tolist()]

@@ -6,7 +6,6 @@ which the page unpacks as they come into view.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import numpy as np
 
 from spanscore.report.page.examples import Examples
 from spanscore.report.privacy import allowed
+from spanscore.report.tables import known
 from spanscore.result import NUMBERS
 from spanscore.stats import Bootstrap
 from spanscore.verdicts import VERDICTS
@@ -235,10 +235,10 @@ def encodable(text: str) -> str:
 
 
 def _numbers(score: Score, interval: Interval | None = None) -> dict[str, Any]:
-    said: dict[str, Any] = {name: _known(getattr(score, name)) for name in NUMBERS}
+    said: dict[str, Any] = {name: known(getattr(score, name)) for name in NUMBERS}
     said["counts"] = score.counts
     if interval is not None:
-        said["interval"] = {name: [_known(end) for end in getattr(interval, name)] for name in NUMBERS}
+        said["interval"] = {name: [known(end) for end in getattr(interval, name)] for name in NUMBERS}
     return said
 
 
@@ -263,17 +263,13 @@ def _curve(curve: Curve, best: float | None, threshold: Floats) -> dict[str, Any
     calibration = found and {
         "ece": found.error,
         "predictions": found.predictions.tolist(),
-        "score": [_known(value) for value in found.score.tolist()],
-        "right": [_known(value) for value in found.right.tolist()],
+        "score": [known(value) for value in found.score.tolist()],
+        "right": [known(value) for value in found.right.tolist()],
     }
     return {
         "type": curve.type,
-        **{name: [_known(value) for value in column] for name, column in zip(NUMBERS, numbers, strict=True)},
+        **{name: [known(value) for value in column] for name, column in zip(NUMBERS, numbers, strict=True)},
         "best": best,
-        "ap": _known(curve.average_precision),
+        "ap": known(curve.average_precision),
         "calibration": calibration,
     }
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
