@@ -15,6 +15,7 @@ import spanscore
 ROOT = Path(spanscore.__file__).parent
 STAGES = [
     ["errors", "version", "memory"],
+    ["columns"],
     ["corpus"],
     ["records"],
     ["overlap", "arrow"],

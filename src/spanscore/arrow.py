@@ -7,14 +7,18 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from spanscore.corpus import MAX_OFFSET, Column, Corpus, LabelTable, Tokens
+from spanscore.columns import Column, Strings
+from spanscore.corpus import MAX_OFFSET, Corpus, LabelTable, Tokens
 from spanscore.errors import InputError, MissingExtraError, printable
 from spanscore.records import Attr
+
+REPEATED = ("spans.list.element.label", "spans.list.element.score")
+"""Columns that are written as codes, their values once."""
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spanscore.corpus import Longs
+    from spanscore.columns import Longs
 
 
 def pyarrow(what: str = "Parquet") -> Any:
@@ -43,12 +47,12 @@ def to_table(corpus: Corpus, wanted: Any = None) -> Any:
     pa = pyarrow()
     wanted = wanted if wanted is not None else schema_for([corpus])
     columns: dict[str, Any] = {
-        "id": pa.array(corpus.ids, pa.string()),
+        "id": pa.array(corpus.ids.tolist(), pa.string()),
         "spans": _lists(pa, corpus.bounds, _spans(pa, corpus, wanted.field("spans").type.value_type)),
     }
     names = set(wanted.names)
     if "text" in names:
-        columns["text"] = pa.array(corpus.text if corpus.text is not None else [None] * len(corpus), pa.string())
+        columns["text"] = pa.array([None] * len(corpus) if corpus.text is None else corpus.text.tolist(), pa.string())
     if "tokens" in names:
         columns["tokens"] = _token_lists(pa, corpus)
     if "meta" in names:
@@ -62,7 +66,7 @@ def write_parquet(file: IO[bytes], corpus: Corpus, rows: int = 8192) -> None:
     from pyarrow import parquet
 
     wanted = schema_for([corpus])
-    with parquet.ParquetWriter(file, wanted, compression="zstd", use_dictionary=["spans.list.element.label"]) as writer:
+    with parquet.ParquetWriter(file, wanted, compression="lz4", use_dictionary=list(REPEATED)) as writer:
         for first in range(0, max(len(corpus), 1), rows):
             writer.write_table(to_table(corpus.block(first, min(first + rows, len(corpus))), wanted))
 
@@ -89,7 +93,7 @@ def from_table(table: Any, labels: LabelTable | None = None, where: str = "") ->
         raise InputError(f"the column 'id' holds {ids.type}, not strings.", where)
     if ids.null_count:
         raise InputError("a document has no id.", where)
-    names = tuple(map(str, ids.to_pylist()) if pa.types.is_integer(ids.type) else ids.to_pylist())
+    names = _strings(pa, ids.cast(pa.string()) if pa.types.is_integer(ids.type) else ids, "id", where)
     spans = _column(table, "spans")
     counts, flat = _flat(pa, spans, "spans", where)
     fields = {field.name for field in flat.type} if pa.types.is_struct(flat.type) else set()
@@ -101,7 +105,7 @@ def from_table(table: Any, labels: LabelTable | None = None, where: str = "") ->
         if len(rows):
             row = int(rows[0])
             position = row - int(np.searchsorted(doc, doc[row]))
-            raise InputError(what, f'{where}: document "{printable(names[doc[row]])}", spans[{position}].{field}')
+            raise InputError(what, f'{where}: document "{printable(names[int(doc[row])])}", spans[{position}].{field}')
 
     offsets = {}
     for field in ("start", "end"):
@@ -123,7 +127,7 @@ def from_table(table: Any, labels: LabelTable | None = None, where: str = "") ->
     if "score" in fields:
         score = flat.field("score").cast(pa.float64()).to_numpy(zero_copy_only=False)
         score = None if np.isnan(score).all() else score
-    texts = _column(table, "text").to_pylist() if "text" in table.column_names else None
+    texts = _strings(pa, _column(table, "text"), "text", where) if "text" in table.column_names else None
     corpus = Corpus(
         ids=names,
         doc=doc,
@@ -133,9 +137,10 @@ def from_table(table: Any, labels: LabelTable | None = None, where: str = "") ->
         score=score,
         attrs=_columns(flat.field("attrs"), where) if "attrs" in fields else {},
         meta=_columns(_column(table, "meta"), where) if "meta" in table.column_names else {},
-        text=None if texts is None or not any(text is not None for text in texts) else tuple(texts),
+        text=None if texts is None or not texts.present else texts,
         tokens=_tokens(pa, table, where) if "tokens" in table.column_names else None,
     )
+    corpus.__dict__["bounds"] = np.concatenate([[0], np.cumsum(counts)])
     if flaw := corpus.flaw():
         raise InputError(flaw.message, f"{where}: {flaw.place(corpus)}")
     return corpus
@@ -145,6 +150,30 @@ def _column(table: Any, name: str) -> Any:
     """A column in one piece."""
     column = table.column(name)
     return column.combine_chunks() if hasattr(column, "combine_chunks") else column
+
+
+def _strings(pa: Any, array: Any, name: str, where: str) -> Strings[Any]:
+    """A column of strings, their bytes as they are."""
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        try:
+            array = array.cast(pa.large_string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(f"the column '{name}' holds {array.type}, not strings.", where) from None
+    _, offsets, data = array.buffers()
+    wide = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    place = (
+        np.frombuffer(offsets, wide)[array.offset :][: len(array) + 1].astype(np.int64)
+        if offsets
+        else np.zeros(1, np.int64)
+    )
+    low, high = (int(place[0]), int(place[-1])) if len(array) else (0, 0)
+    buffer = data.slice(low, high - low).to_pybytes() if high > low else b""
+    missing = _nulls(array) if array.null_count else None
+    begin, end = place[:-1] - low, place[1:] - low
+    found: Strings[Any] = Strings(buffer, begin, end if missing is None else np.where(missing, begin, end), missing)
+    if not found.valid():
+        raise InputError(f"the column '{name}' holds a string that is not UTF-8.", where)
+    return found
 
 
 def _flat(pa: Any, lists: Any, name: str, where: str) -> tuple[Any, Any]:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Self
-from zlib import adler32, crc32
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanscore.columns import Column, Floats, Ints, Longs, Strings, frozen, mixed, ranges
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spanscore.records import Document
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 MAX_OFFSET = 2**31 - 2
 """The largest offset a span may have: a text of two thousand million characters."""
@@ -33,46 +28,6 @@ class LabelTable(dict[str, int]):
     def __missing__(self, label: str) -> int:
         code = self[label] = len(self)
         return code
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A column of few distinct values: row i holds `values[codes[i]]`, or None where the code is -1."""
-
-    codes: Ints
-    values: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, rows: Sequence[Any]) -> Self:
-        """The column of these values; 1, 1.0 and True stay distinct.
-
-        >>> Column.of(["en", None, "de", "en"]).tolist()
-        ['en', None, 'de', 'en']
-        """
-        seen: dict[tuple[type, Any], tuple[int, Any]] = {}
-        codes = [-1 if row is None else seen.setdefault(_apart(row), (len(seen), row))[0] for row in rows]
-        return cls(frozen(np.array(codes, np.int32)), tuple(value for _, value in seen.values()))
-
-    def take(self, rows: NDArray[Any] | slice) -> Column:
-        """The column of these rows."""
-        return Column(frozen(self.codes[rows]), self.values)
-
-    def tolist(self) -> list[Any]:
-        """The values, row by row."""
-        return [None if code < 0 else self.values[code] for code in self.codes.tolist()]
-
-    @staticmethod
-    def concat(parts: Sequence[tuple[Column | None, int]]) -> Column:
-        """One column of several; a part that is missing stands for so many rows without a value."""
-        seen: dict[tuple[type, Any], tuple[int, Any]] = {}
-        pieces = []
-        for part, rows in parts:
-            if part is None:
-                pieces.append(np.full(rows, -1, np.int32))
-                continue
-            recoded = [seen.setdefault(_apart(value), (len(seen), value))[0] for value in part.values]
-            pieces.append(np.array([*recoded, -1], np.int32)[part.codes])
-        return Column(frozen(np.concatenate(pieces)), tuple(value for _, value in seen.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +52,7 @@ class Corpus:
     ([0, 8], [3, 11], ('PERSON',))
     """
 
-    ids: tuple[str, ...]
+    ids: Strings[str]
     doc: Ints
     start: Ints
     end: Ints
@@ -106,7 +61,7 @@ class Corpus:
     score: Floats | None = None
     attrs: Mapping[str, Column] = field(default_factory=dict)
     meta: Mapping[str, Column] = field(default_factory=dict)
-    text: tuple[str | None, ...] | None = None
+    text: Strings[str | None] | None = None
     tokens: Tokens | None = None
     source: str = ""
     format: str = ""
@@ -114,6 +69,9 @@ class Corpus:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", Strings.of(self.ids))
+        if self.text is not None:
+            object.__setattr__(self, "text", Strings.of(self.text))
         for column in (self.doc, self.start, self.end, self.label, self.score):
             if column is not None:
                 frozen(column)
@@ -162,14 +120,14 @@ class Corpus:
         order = np.argsort(docs, kind="stable")
         scores = None if score is None else np.array(list(score), np.float64)[order]
         corpus = cls(
-            ids=tuple(ids),
+            ids=Strings.of(ids),
             doc=docs[order],
             start=starts[order],
             end=ends[order],
             label=codes[order],
             labels=tuple(table),
             score=scores,
-            text=None if text is None else tuple(text),
+            text=None if text is None else Strings.of(text),
         )
         if flaw := corpus.flaw():
             raise InputError(flaw.message, flaw.place(corpus))
@@ -184,11 +142,7 @@ class Corpus:
     @cached_property
     def text_length(self) -> Longs | None:
         """Each document's number of code points, -1 where the text is not known."""
-        if self.text is None:
-            return None
-        if None in self.text:
-            return np.array([-1 if text is None else len(text) for text in self.text], np.int64)
-        return np.fromiter(map(len, self.text), np.int64, len(self))  # type: ignore[arg-type]
+        return None if self.text is None else self.text.lengths
 
     def place(self, doc: int) -> str:
         """Where a document is, for an error to say."""
@@ -210,11 +164,10 @@ class Corpus:
         low = np.where(present, self.bounds[docs], 0)
         counts = np.where(present, self.bounds[docs + 1] - low, 0)
         rows = ranges(low, counts)
-        chosen = docs.tolist()
         return replace(
             self,
-            ids=tuple("" if i < 0 else self.ids[i] for i in chosen),
-            text=None if self.text is None else tuple(None if i < 0 else self.text[i] for i in chosen),
+            ids=replace(self.ids.take(docs), missing=None),
+            text=None if self.text is None else self.text.take(docs),
             tokens=None if self.tokens is None else _take_tokens(self.tokens, docs, len(self.ids)),
             meta={
                 key: Column(frozen(np.where(present, column.codes[docs], np.int32(-1))), column.values)
@@ -287,7 +240,7 @@ class Corpus:
         scored = any(part.score is not None for part in parts)
         texted = any(part.text is not None for part in parts)
         return Corpus(
-            ids=tuple(chain.from_iterable(part.ids for part in parts)),
+            ids=Strings.concat([part.ids for part in parts]),
             doc=np.concatenate([part.doc + first for part, first in zip(parts, firsts, strict=False)]),
             start=np.concatenate([part.start for part in parts]),
             end=np.concatenate([part.end for part in parts]),
@@ -302,7 +255,7 @@ class Corpus:
                 key: Column.concat([(part.meta.get(key), len(part)) for part in parts])
                 for key in dict.fromkeys(key for part in parts for key in part.meta)
             },
-            text=tuple(chain.from_iterable(part.text or (None,) * len(part) for part in parts)) if texted else None,
+            text=Strings.concat([part.text or Strings.absent(len(part)) for part in parts]) if texted else None,
             tokens=_concat_tokens(parts, firsts),
             source=parts[0].source,
             format=parts[0].format,
@@ -328,27 +281,6 @@ class Corpus:
         return None
 
     @cached_property
-    def id_checks(self) -> NDArray[np.uint64]:
-        """A checksum of each document's id."""
-        return _checks(crc32, self.ids)
-
-    @cached_property
-    def id_marks(self) -> NDArray[np.uint64]:
-        """A number for each document, by which two with one id are found: others share one by a chance of 2**-56."""
-        if not self.ids:
-            return np.zeros(0, np.uint64)
-        whole = "".join(self.ids)
-        encoded = self.ids if whole.isascii() else [_utf8(name) for name in self.ids]
-        length = np.fromiter(map(len, encoded), np.int64, len(self.ids))
-        letters = np.frombuffer(_utf8(whole), np.uint8)
-        place = ranges(np.zeros(len(length), np.int64), length)
-        weights = _weights(int(length.max()) + 1)
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(letters * weights[place + 1], dtype=np.uint64)])
-        ends = np.cumsum(length)
-        marks: NDArray[np.uint64] = sums[ends] - sums[ends - length] + length.astype(np.uint64) * weights[0]
-        return marks
-
-    @cached_property
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that tell two corpora apart, whatever the order of documents and spans.
 
@@ -361,25 +293,25 @@ class Corpus:
     def fingerprint_sum(self) -> int:
         """The fingerprint as a number; that of two corpora together is their sum modulo 2**64."""
         names = np.array([_mix_text(name) for name in self.labels] or [0], np.uint64)
-        mixed = self.start.astype(np.uint64) << np.uint64(32)
-        mixed |= self.end.astype(np.uint64)
-        mixed += names[self.label]
+        spans = self.start.astype(np.uint64) << np.uint64(32)
+        spans |= self.end.astype(np.uint64)
+        spans += names[self.label]
         if self.score is not None:
             scored = self.score.view(np.uint64) * _ODD
-            mixed += scored if not np.isnan(self.score).any() else np.where(np.isnan(self.score), 0, scored)
+            spans += scored if not np.isnan(self.score).any() else np.where(np.isnan(self.score), 0, scored)
         for key, column in self.attrs.items():
             values = [_mix_text(f"{key}={value!r}") for value in column.values]
-            mixed += np.array([*values, 0], np.uint64)[column.codes]
-        mixed = _mix(mixed)
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+            spans += np.array([*values, 0], np.uint64)[column.codes]
+        spans = mixed(spans)
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(spans, dtype=np.uint64)])
         document = sums[self.bounds[1:]] - sums[self.bounds[:-1]]
-        document += _mix(self.id_checks)
+        document += self.ids.marks
         if self.tokens is not None:
             places = self.tokens.start.astype(np.uint64) << np.uint64(32) | self.tokens.end.astype(np.uint64)
-            np.add.at(document, self.tokens.doc, _mix(places + _ODD))
+            np.add.at(document, self.tokens.doc, mixed(places + _ODD))
         if self.text is not None:
-            document += _mix(_checks(adler32, self.text) << np.uint64(32))
-        return int(np.sum(_mix(document), dtype=np.uint64))
+            document += mixed(self.text.checks << np.uint64(32))
+        return int(np.sum(mixed(document), dtype=np.uint64))
 
 
 @dataclass(frozen=True)
@@ -398,29 +330,6 @@ class Flaw:
     def path(self, corpus: Corpus) -> str:
         """The flawed field's path inside its document."""
         return f"spans[{self.row - corpus.bounds[corpus.doc[self.row]]}].{self.field}"
-
-
-def _apart(value: Any) -> tuple[type, Any]:
-    """What tells values apart: 1, 1.0 and True are three, and so are 0.0 and -0.0."""
-    return type(value), repr(value) if type(value) is float else value
-
-
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, read-only from now on."""
-    array.setflags(write=False)
-    return array
-
-
-def ranges(low: NDArray[Any], counts: NDArray[Any]) -> Longs:
-    """The numbers `low[i] ... low[i] + counts[i] - 1` for each i, one after the other.
-
-    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    numbers: Longs = np.arange(total) + np.repeat(low - (ends - counts), counts)
-    return numbers
 
 
 def _or_nan(part: Corpus) -> Floats:
@@ -452,34 +361,9 @@ def _concat_tokens(parts: Sequence[Corpus], firsts: Ints) -> Tokens | None:
     )
 
 
-def _checks(check: Callable[[bytes], int], texts: Sequence[str | None]) -> NDArray[np.uint64]:
-    """A checksum of each text; that of one that is missing is zero."""
-    try:
-        return np.fromiter(map(check, map(str.encode, texts)), np.uint64, len(texts))  # type: ignore[arg-type]
-    except (TypeError, UnicodeEncodeError):
-        return np.array([0 if text is None else check(_utf8(text)) for text in texts], np.uint64)
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _mix_text(text: str) -> int:
-    data = _utf8(text)
+    data = text.encode("utf-8", "surrogatepass")
     return crc32(data) << 32 | crc32(data, 0x9E3779B9)
 
 
-@cache
-def _weights(count: int) -> NDArray[np.uint64]:
-    """Random numbers, always the same ones."""
-    return np.random.default_rng(0).integers(0, 2**64, max(count, 64), np.uint64)
-
-
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-
-
-def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that spreads every bit (the finaliser of SplitMix64)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanscore.corpus import ranges
+from spanscore.columns import ranges
 
 if TYPE_CHECKING:
-    from spanscore.corpus import Corpus, Longs
+    from spanscore.columns import Longs
+    from spanscore.corpus import Corpus
 
 
 @dataclass(frozen=True, eq=False)

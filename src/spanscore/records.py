@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from spanscore.corpus import MAX_OFFSET, Column, Corpus, LabelTable, Longs, Tokens
+from spanscore.columns import Column, Longs, Strings
+from spanscore.corpus import MAX_OFFSET, Corpus, LabelTable, Tokens
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def to_records(corpus: Corpus) -> Iterator[Document]:
     attrs = {key: column.tolist() for key, column in corpus.attrs.items()}
     meta = {key: column.tolist() for key, column in corpus.meta.items()}
     bounds = corpus.bounds.tolist()
+    texts: Sequence[str | None] = [None] * len(corpus) if corpus.text is None else corpus.text.tolist()
     tokens: list[list[tuple[int, int]]] | None = None
     if corpus.tokens is not None:
         tokens = [[] for _ in corpus.ids]
@@ -73,7 +75,7 @@ def to_records(corpus: Corpus) -> Iterator[Document]:
         about = {key: column[doc] for key, column in meta.items() if column[doc] is not None}
         yield Document(
             id=name,
-            text=None if corpus.text is None else corpus.text[doc],
+            text=texts[doc],
             spans=spans,
             tokens=None if tokens is None else tokens[doc],
             meta=about or None,
@@ -140,11 +142,9 @@ def explain(error: Exception) -> str:
     return f"{path}: {what}." if path else f"{what}."
 
 
-def refuse_repeated_ids(ids: Sequence[str], where: str = "") -> None:
+def refuse_repeated_ids(ids: Strings[str], where: str = "") -> None:
     """Raise if two documents have one id."""
-    if len(set(ids)) < len(ids):
-        seen: set[str] = set()
-        name = next(i for i in ids if i in seen or seen.add(i))  # type: ignore[func-returns-value]
+    if (name := ids.repeated()) is not None:
         raise InputError(f'two documents have the id "{printable(name)}"; ids must be unique.', where)
 
 

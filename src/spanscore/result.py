@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Corpus, Floats, Longs
+    from spanscore.columns import Floats, Longs
+    from spanscore.corpus import Corpus
     from spanscore.measures import Judgement, Measure
     from spanscore.report.privacy import Text
     from spanscore.tally import Counts, Tally

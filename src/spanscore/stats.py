@@ -20,7 +20,7 @@ from spanscore.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spanscore.corpus import Floats, Longs
+    from spanscore.columns import Floats, Longs
 
 Counts = NDArray[Any]
 DRAWS = 1 << 22

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanscore.columns import Strings
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Ints
+    from spanscore.columns import Ints
 
 Counts = NDArray[Any]
 
@@ -30,7 +31,7 @@ class Tally:
 
     fields: tuple[str, ...]
     labels: tuple[str, ...]
-    documents: tuple[str, ...]
+    documents: Sequence[str]
     doc: Ints
     label: Ints
     counts: Counts
@@ -42,7 +43,7 @@ class Tally:
         Documents are told apart only if the pairing is to be counted so, labels only if the events are `typed`.
         """
         labels = pairing.labels if typed else ("",)
-        documents = pairing.gold.ids if pairing.by_document else ()
+        documents: Sequence[str] = pairing.gold.ids.packed if pairing.by_document else ()
         size = len(labels) * max(len(documents), 1)
         keys = []
         for doc, label, *_ in events.values():
@@ -87,7 +88,7 @@ class Tally:
         return Tally(
             parts[0].fields,
             labels,
-            tuple(chain.from_iterable(part.documents for part in parts)),
+            Strings.concat([Strings.of(part.documents) for part in parts]),
             np.concatenate([part.doc + np.int32(first) for part, first in zip(parts, firsts, strict=False)]),
             np.concatenate([codes[part.label] for part, codes in zip(parts, recode, strict=True)]),
             np.concatenate([part.counts for part in parts]),

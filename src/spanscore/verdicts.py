@@ -10,7 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spanscore.corpus import Bools, Corpus, Floats, Longs
+    from spanscore.columns import Bools, Floats, Longs
+    from spanscore.corpus import Corpus
     from spanscore.measures import Judgement
 
 VERDICTS = (

@@ -12,15 +12,16 @@ import numpy as np
 from spanscore.align.labels import LabelMap
 from spanscore.align.resolve import Resolve, resolved
 from spanscore.align.text import Letters
-from spanscore.corpus import Column
+from spanscore.columns import Column, Strings
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.overlap import Overlaps, overlaps
 from spanscore.records import refuse_repeated_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator
 
-    from spanscore.corpus import Bools, Corpus, Floats, Longs
+    from spanscore.columns import Bools, Floats, Longs
+    from spanscore.corpus import Corpus
 
 Extra = Literal["refuse", "ignore", "score"]
 T = TypeVar("T")
@@ -70,10 +71,10 @@ class Pairing:
         """The texts of the documents, character by character."""
         return Letters.of(self.gold, self.pred)
 
-    @property
-    def text(self) -> Sequence[str | None]:
+    @cached_property
+    def text(self) -> list[str | None]:
         """Each document's text, from whichever side has it."""
-        return self.letters.texts
+        return self.letters.strings.tolist()
 
     def blocks(self, documents: int, *, by_document: bool = True) -> Iterator[Pairing]:
         """The pairing in pieces of so many documents, each small enough for the processor's cache.
@@ -272,23 +273,25 @@ def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, account: Accoun
     """Both sides with the same documents in the gold's order."""
     if gold.ids == pred.ids:
         return gold, pred
-    place = {name: number for number, name in enumerate(pred.ids)}
-    rows = np.array([place.pop(name, -1) for name in gold.ids], np.int64)
+    rows = pred.ids.find(gold.ids)
     ids = gold.ids
     if missing := int(np.count_nonzero(rows < 0)):
         account[system, "missing", ""] += missing
-    if place:
-        name = next(iter(place))
+    beside = np.ones(len(pred), np.bool_)
+    beside[rows[rows >= 0]] = False
+    if beside.any():
+        more = np.flatnonzero(beside)
         if extra == "refuse":
-            what = f"{len(place)} documents are not in the gold data, first"
-            what = what if len(place) > 1 else "a document is not in the gold data,"
+            what = f"{len(more)} documents are not in the gold data, first"
+            what = what if len(more) > 1 else "a document is not in the gold data,"
             hint = "give --extra-documents ignore to leave such documents out, or score to count them as wrong."
-            raise InputError(f'{what} "{printable(name)}"; {hint}', pred.source or system)
-        account[system, "ignored" if extra == "ignore" else "scored", ""] += len(place)
+            name = printable(pred.ids[int(more[0])])
+            raise InputError(f'{what} "{name}"; {hint}', pred.source or system)
+        account[system, "ignored" if extra == "ignore" else "scored", ""] += len(more)
         if extra == "score":
-            ids += tuple(place)
-            rows = np.concatenate([rows, np.fromiter(place.values(), np.int64, len(place))])
-            gold = gold.take(np.append(np.arange(len(gold)), np.full(len(place), -1))).with_columns(ids=ids)
+            ids = Strings.concat([ids, pred.ids.take(more)])
+            rows = np.concatenate([rows, more])
+            gold = gold.take(np.append(np.arange(len(gold)), np.full(len(more), -1))).with_columns(ids=ids)
     return gold, pred.take(rows).with_columns(ids=ids)
 
 

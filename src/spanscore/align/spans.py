@@ -9,7 +9,8 @@ import numpy as np
 
 from spanscore.align.documents import Pairing, in_order
 from spanscore.align.tokens import TokenTable
-from spanscore.corpus import Bools, Corpus, Ints, Longs
+from spanscore.columns import Bools, Ints, Longs, Strings
+from spanscore.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,15 +111,16 @@ def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps
 
     With neither text nor tokens, no gap is known to be empty.
     """
-    letters, texts = pairing.letters, pairing.text
+    letters = pairing.letters
     if table is None:
         tokens = pairing.gold.tokens or pairing.pred.tokens
         if tokens is None and not letters:
             return None
-        if tokens is None or None not in texts:
+        if tokens is None or letters.complete:
             return Gaps(letters.blank, letters)
         table = TokenTable.of(tokens, pairing)
-    known = np.array([text is not None for text in texts], np.bool_)
+    missing, texts = letters.strings.missing, pairing.text
+    known = np.ones(len(pairing), np.bool_) if missing is None else ~missing
 
     def nothing_between(doc: Ints, start: Ints, end: Ints) -> Bools:
         low, high = table.line(doc, start), table.line(doc, end)
@@ -141,8 +143,8 @@ def stretches(pairing: Pairing) -> Pairing:
     Nothing on one side of a cut overlaps, touches or merges with anything on the other. A document whose text is not
     known, but whose tokens are, stays whole, and then all do.
     """
-    gold, pred, texts = pairing.gold, pairing.pred, pairing.text
-    if pairing.attributed is not None or ((gold.tokens or pred.tokens) and None in texts):
+    gold, pred = pairing.gold, pairing.pred
+    if pairing.attributed is not None or ((gold.tokens or pred.tokens) and not pairing.letters.complete):
         return pairing
     doc, start, end = (np.concatenate([getattr(gold, name), getattr(pred, name)]) for name in ("doc", "start", "end"))
     order = np.lexsort((start, doc))
@@ -157,11 +159,11 @@ def stretches(pairing: Pairing) -> Pairing:
     low, high = start[first], np.maximum.reduceat(end, first) if len(first) else end[first]
     place = np.empty(len(order), np.int32)
     place[order] = number
-    within = [texts[number] for number in doc[first].tolist()]
-    cut_texts = tuple(
+    within = [pairing.text[number] for number in doc[first].tolist()]
+    cut_texts = Strings.of(
         None if text is None else text[a:b] for text, a, b in zip(within, low.tolist(), high.tolist(), strict=True)
     )
-    ids = tuple(map(str, range(len(first))))
+    ids = Strings.of(map(str, range(len(first))))
 
     def cut_up(side: Corpus, at: Ints) -> Corpus:
         columns: dict[str, Any] = {"doc": at, "start": side.start - low[at], "end": side.end - low[at]}

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spanscore.corpus import ranges
+from spanscore.columns import Strings, ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from spanscore.corpus import Bools, Corpus, Ints, Longs
+    from spanscore.columns import Bools, Ints, Longs
+    from spanscore.corpus import Corpus
 
 WHITE, WORD, OTHER = range(3)
 """What a character is to a tokenizer: white space, part of a word, or a token by itself."""
@@ -39,25 +40,39 @@ def _kinds_of(codes: NDArray[Any]) -> NDArray[np.uint8]:
 class Letters:
     """Code points of many texts, laid end to end."""
 
-    def __init__(self, texts: Sequence[str | None], lengths: Longs | None = None) -> None:
-        self.texts = texts
-        self._lengths = lengths
+    def __init__(self, strings: Iterable[str | None]) -> None:
+        self.strings = Strings.of(strings)
 
     def __bool__(self) -> bool:
         """Whether there is any text."""
-        return any(text is not None for text in self.texts)
+        return self.strings.present > 0
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every document has a text."""
+        return None not in self.strings
 
     @classmethod
     def of(cls, gold: Corpus, pred: Corpus) -> Letters:
         """The texts of the same documents in two corpora, from whichever has them."""
         if gold.text is None or pred.text is None or None not in gold.text:
-            having = gold if gold.text is not None else pred
-            return cls(having.text or (None,) * len(gold), having.text_length)
-        return cls([theirs if ours is None else ours for ours, theirs in zip(gold.text, pred.text, strict=True)])
+            having = gold.text if gold.text is not None else pred.text
+            return cls(Strings.absent(len(gold)) if having is None else having)
+        return cls(theirs if ours is None else ours for ours, theirs in zip(gold.text, pred.text, strict=True))
+
+    @cached_property
+    def _lying(self) -> tuple[NDArray[Any], Longs]:
+        """Code points, and where each text begins among them; other things may lie between texts."""
+        strings = self.strings
+        return (np.frombuffer(strings.buffer, np.uint8), strings.begin) if strings.ascii else (self._codes, self._base)
 
     @cached_property
     def _codes(self) -> NDArray[Any]:
-        whole = "".join([text or "" for text in self.texts] if None in self.texts else self.texts)  # type: ignore[arg-type]
+        """The code points of all texts, end to end."""
+        spelt = self.strings.packed.buffer
+        if self.strings.ascii:
+            return np.frombuffer(spelt, np.uint8)
+        whole = spelt.decode("utf-8", "surrogatepass")
         try:
             return np.frombuffer(whole.encode("latin-1"), np.uint8)
         except UnicodeEncodeError:
@@ -77,24 +92,21 @@ class Letters:
 
     @cached_property
     def _base(self) -> Longs:
-        lengths = self._lengths
-        if lengths is None:
-            lengths = np.array([len(text or "") for text in self.texts], np.int64)
-        return np.concatenate([[0], np.cumsum(np.maximum(lengths, 0))])
-
-    @cached_property
-    def _known(self) -> Bools | None:
-        """Which documents have a text; None if all have."""
-        return None if None not in self.texts else np.array([text is not None for text in self.texts])
+        """Where each text begins in the code points, and the last one ends."""
+        return np.concatenate([[0], np.cumsum(np.maximum(self.strings.lengths, 0))])
 
     def white(self, doc: Ints, at: Ints | Longs) -> Bools:
         """Whether the character at each of these offsets, which are inside the text, is white space."""
-        if not len(self._codes):
+        codes, base = self._lying
+        if not len(codes):
             return np.zeros(len(doc), np.bool_)
-        place = self._base[doc] + at
-        codes = self._codes[place] if self._known is None else self._codes[np.minimum(place, len(self._codes) - 1)]
-        found: Bools = _kinds_of(codes) == WHITE
-        return found if self._known is None else found & self._known[doc]
+        place = base[doc] + at
+        if self.complete:
+            found: Bools = _kinds_of(codes[place]) == WHITE
+            return found
+        assert self.strings.missing is not None
+        found = _kinds_of(codes[np.minimum(place, len(codes) - 1)]) == WHITE
+        return found & ~self.strings.missing[doc]
 
     def tokens(self, *, words: bool) -> tuple[Longs, Longs, Longs]:
         """The documents, starts and ends of all tokens: runs of word characters and single others, or (not `words`)
@@ -114,7 +126,7 @@ class Letters:
             begins |= alone
             ends |= alone
         start = np.flatnonzero(begins)
-        doc = np.repeat(np.arange(len(self.texts)), np.diff(np.searchsorted(start, self._base)))
+        doc = np.repeat(np.arange(len(self.strings)), np.diff(np.searchsorted(start, self._base)))
         return doc, start - self._base[doc], np.flatnonzero(ends) + 1 - self._base[doc]
 
     def pieces(self, doc: Ints, start: Ints, end: Ints) -> tuple[Longs, Longs, Longs]:
@@ -153,6 +165,6 @@ class Letters:
         found = np.zeros(len(doc), np.bool_)
         found[rows] = True
         for row in rows[end[rows] - start[rows] > 4].tolist():
-            text = self.texts[doc[row]]
+            text = self.strings[int(doc[row])]
             found[row] = text is not None and text[start[row] : end[row]].isspace()
         return found

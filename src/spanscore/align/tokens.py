@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spanscore.align.tokenizers import tokenizer
-from spanscore.corpus import Bools, Ints, Longs, Tokens, ranges
+from spanscore.columns import Bools, Ints, Longs, ranges
+from spanscore.corpus import Tokens
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _tokens(pairing: Pairing, named: str) -> Tokens:
         done |= having
     spans = np.diff(pairing.gold.bounds) + np.diff(pairing.pred.bounds)
     wanted = ~done & (spans > 0)
-    if None in pairing.text:
+    if not pairing.letters.complete:
         _refuse_without_text(pairing, wanted, named)
     if not wanted.any():
         pass

@@ -25,7 +25,7 @@ def command(files: tuple[str, ...], format_: str | None, tags: dict[str, Any]) -
         corpus = whole(chunks(file, format_, tags))
         _, repeated = in_order(recode(corpus, tuple(sorted(corpus.labels))))
         empty = int(np.count_nonzero(corpus.start == corpus.end))
-        texts = 0 if corpus.text is None else sum(text is not None for text in corpus.text)
+        texts = 0 if corpus.text is None else corpus.text.present
         click.echo(f"{corpus.source}: {corpus.format} ({corpus.format_reason})")
         click.echo(f"  {plural(len(corpus), 'document')}, {texts} with text; {plural(len(corpus.start), 'span')}")
         counts = np.bincount(corpus.label, minlength=len(corpus.labels)).tolist()

@@ -84,7 +84,7 @@ def detect(corpus: Corpus, detector: str | DetectorSpec | Detector, *, language:
 
 def texts_of(corpus: Corpus) -> list[Document]:
     """The documents of a corpus with nothing but their ids and texts."""
-    texts = corpus.text or (None,) * len(corpus)
+    texts = [None] * len(corpus) if corpus.text is None else corpus.text.tolist()
     if None in texts:
         doc = texts.index(None)
         raise InputError("there is no text, which a detector needs.", corpus.place(doc))

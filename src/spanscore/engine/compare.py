@@ -26,7 +26,8 @@ from spanscore.stats import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from spanscore.corpus import Bools, Corpus, Floats
+    from spanscore.columns import Bools, Floats
+    from spanscore.corpus import Corpus
     from spanscore.measures import Measure
     from spanscore.result import Result, Scores
     from spanscore.tally import Counts

@@ -8,6 +8,7 @@ import numpy as np
 
 from spanscore.align import LabelMap
 from spanscore.align.documents import describe
+from spanscore.columns import Strings
 from spanscore.corpus import Corpus
 from spanscore.engine.parts import About, Part, Plan, choose, refuse_unknown_attributes, result_of, tally_all
 from spanscore.errors import InputError, UsageError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from spanscore.align.documents import Extra
     from spanscore.align.resolve import Resolve
+    from spanscore.columns import Words
     from spanscore.measures import Measure
     from spanscore.stats import Bootstrap
 
@@ -132,49 +134,88 @@ def count_chunks(plan: Plan, gold: Iterable[Corpus], pred: Iterable[Corpus], sys
 
     def parts() -> Iterator[Part]:
         for ours, other in in_step(iter(gold), iter(pred)):
-            if ours.ids != other.ids:
+            if ours.ids is not other.ids:
                 seen.refuse(other, system)
             seen.add(ours, "gold")
             yield Part.of(plan, ours, other, system)
 
     total = Part.total(parts())
+    seen.settle()
     if total is None:
         raise InputError("there is no document to score.")
     return total
 
 
 class _Seen:
-    """The ids that were there before, by their marks."""
+    """The ids that were there before, by their marks. They are looked through whenever they have doubled."""
 
     def __init__(self) -> None:
-        self.known = np.zeros(0, np.uint64)
+        self._known = np.zeros(0, np.uint64)
+        self._new: list[tuple[Strings[str], str]] = []
+        self._size = 0
 
     def add(self, corpus: Corpus, name: str) -> None:
-        """Refuse an id that was there before, and remember these."""
-        self.refuse(corpus, name)
-        self.known = np.sort(np.concatenate([self.known, corpus.id_marks]), kind="stable")
+        """Remember these ids, none of which should have been there before."""
+        self._new.append((corpus.ids.packed, corpus.source or name))
+        corpus.ids.packed.__dict__["marks"] = corpus.ids.marks
+        self._size += len(corpus)
+        if self._size > max(len(self._known), LEAST):
+            self.settle()
+
+    def settle(self) -> None:
+        """Refuse an id that was added twice."""
+        marks = np.sort(np.concatenate([self._known, *(ids.marks for ids, _ in self._new)]))
+        again = marks[1:][marks[1:] == marks[:-1]]
+        seen = self._known
+        for ids, where in self._new if len(again) else ():
+            _refuse(ids, seen, where)
+            refuse_repeated_ids(ids, where)
+            seen = np.sort(np.concatenate([seen, ids.marks]))
+        self._known, self._new, self._size = marks, [], 0
 
     def refuse(self, corpus: Corpus, name: str) -> None:
         """Refuse an id that was there before."""
-        if not len(self.known):
-            return
-        place = np.minimum(np.searchsorted(self.known, corpus.id_marks), len(self.known) - 1)
-        again = np.flatnonzero(self.known[place] == corpus.id_marks)
-        if len(again):
-            twice = corpus.ids[again[0]]
-            refuse_repeated_ids([twice, twice], corpus.source or name)
+        self.settle()
+        _refuse(corpus.ids, self._known, corpus.source or name)
+
+
+LEAST = 1 << 16
+
+
+def _refuse(ids: Strings[str], known: Words, where: str) -> None:
+    """Refuse an id whose mark is among these, which are sorted."""
+    if not len(known):
+        return
+    place = np.minimum(np.searchsorted(known, ids.marks), len(known) - 1)
+    again = np.flatnonzero(known[place] == ids.marks)
+    if len(again):
+        twice = ids[int(again[0])]
+        refuse_repeated_ids(Strings.of([twice, twice]), where)
 
 
 def in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Corpus, Corpus]]:
-    """Pieces of both with the same documents, as long as these are in the same order; then all the rest."""
+    """Pieces of both with the same documents, as long as these are in the same order.
+
+    From where they differ, the rest of the predictions is kept, and each piece of gold is given those of its documents;
+    at last there is a piece of those predictions that are of no gold document. Ids that are the same are one object.
+    """
     ours, theirs = next(gold, None), next(pred, None)
     while ours is not None and theirs is not None:
         size = min(len(ours), len(theirs))
-        if ours.ids[:size] != theirs.ids[:size]:
+        first, second = ours.block(0, size), theirs.block(0, size)
+        if first.ids != second.ids:
             break
-        yield ours.block(0, size), theirs.block(0, size)
+        yield first, second.with_columns(ids=first.ids)
         ours = ours.block(size, len(ours)) if size < len(ours) else next(gold, None)
         theirs = theirs.block(size, len(theirs)) if size < len(theirs) else next(pred, None)
-    rest = [[*([] if first is None else [first]), *more] for first, more in ((ours, gold), (theirs, pred))]
-    if rest[0] or rest[1]:
-        yield Corpus.concat(rest[0]), Corpus.concat(rest[1])
+    rest = Corpus.concat([*([] if theirs is None else [theirs]), *pred])
+    refuse_repeated_ids(rest.ids, rest.source)
+    left = np.ones(len(rest), np.bool_)
+    while ours is not None:
+        rows = rest.ids.find(ours.ids)
+        rows = rows[rows >= 0]
+        left[rows] = False
+        yield ours, rest.take(rows)
+        ours = next(gold, None)
+    if left.any():
+        yield Corpus.concat([]), rest.take(np.flatnonzero(left))

@@ -184,8 +184,6 @@ class Part:
     @classmethod
     def of(cls, plan: Plan, gold: Corpus, pred: Corpus, system: str) -> Part:
         """Count these documents."""
-        if gold.ids == pred.ids:
-            pred.__dict__["id_checks"] = gold.id_checks
         pairing = plan.pair(gold, pred, system)
         return cls(
             tuple(tally_all(pairing, plan.measures, by_document=plan.ci is not None)),
@@ -194,7 +192,7 @@ class Part:
             pairing.account,
             frozenset((*gold.labels, *pred.labels)),
             frozenset((*gold.attrs, *pred.attrs)),
-            gold.id_marks if len(pairing) == len(gold) else pairing.gold.id_marks,
+            pairing.gold.ids.marks,
         )
 
     @staticmethod

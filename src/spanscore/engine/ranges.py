@@ -79,7 +79,7 @@ def count_range(plan: Plan, task: Task, system: str) -> Part:
 
     def parts() -> Iterator[Part]:
         for ours, theirs in in_step(*sides):
-            if ours.ids != theirs.ids:
+            if ours.ids is not theirs.ids:
                 raise _OutOfStepError("the files are not in the same order.")
             yield Part.of(plan, ours, theirs, system)
 

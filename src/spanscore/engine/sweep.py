@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from spanscore.align.documents import Extra
-    from spanscore.corpus import Corpus, Floats, Longs
+    from spanscore.columns import Floats, Longs
+    from spanscore.corpus import Corpus
     from spanscore.measures import Measure
     from spanscore.result import Result
     from spanscore.tally import Counts
@@ -258,7 +259,7 @@ def _sizes(pairing: Pairing, measure: Measure) -> Longs:
     """How much there is to count in each document: its spans, and its words for a measure that looks at them."""
     size: Longs = np.diff(pairing.gold.bounds) + np.diff(pairing.pred.bounds) + 1
     if not measure.local:
-        size = size + np.array([0 if text is None else len(text) // 4 for text in pairing.text], np.int64)
+        size = size + np.maximum(pairing.letters.strings.lengths, 0) // 4
     return size
 
 

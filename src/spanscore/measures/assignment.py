@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spanscore.corpus import Bools, Longs
+    from spanscore.columns import Bools, Longs
 
 LARGE = 64
 """In components with more rows than this, which of several best assignments is taken is not settled by order."""

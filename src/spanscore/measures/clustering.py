@@ -17,7 +17,8 @@ from spanscore.tally import Tally
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
-    from spanscore.corpus import Corpus, Longs
+    from spanscore.columns import Longs
+    from spanscore.corpus import Corpus
     from spanscore.measures.measure import Judgement
 
 FINE = 2.0**-44

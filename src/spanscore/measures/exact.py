@@ -13,7 +13,7 @@ from spanscore.tally import Tally
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
-    from spanscore.corpus import Bools, Longs
+    from spanscore.columns import Bools, Longs
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
-    from spanscore.corpus import Bools, Floats, Ints, Longs
+    from spanscore.columns import Bools, Floats, Ints, Longs
 
 
 @dataclass(frozen=True, eq=False)

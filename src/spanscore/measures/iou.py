@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Bools
+    from spanscore.columns import Bools
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Bools, Column, Corpus, Ints, Longs
+    from spanscore.columns import Bools, Column, Ints, Longs
+    from spanscore.corpus import Corpus
 
 FILTERS = ("none", "is_linked", "is_nil", "is_first")
 FIELDS = ("docid", "start", "end", "span", "type", "kbid", "eid")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Bools, Floats, Ints, Longs
+    from spanscore.columns import Bools, Floats, Ints, Longs
     from spanscore.tally import Tally
 
 

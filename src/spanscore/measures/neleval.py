@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from spanscore.corpus import ranges
+from spanscore.columns import ranges
 from spanscore.errors import InputError, UsageError
 from spanscore.measures.exact import identical
 from spanscore.measures.keys import FIELDS, FILTERS, codes_of, elements, fields_of, filtered, values_of
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Bools, Corpus, Floats, Ints, Longs
+    from spanscore.columns import Bools, Floats, Ints, Longs
+    from spanscore.corpus import Corpus
 
 UNIT = 2.0**-36
 """Credit that is not whole is counted in these units: sums of whole numbers do not depend on their order."""

@@ -10,7 +10,8 @@ import numpy as np
 from spanscore.align.documents import Pairing, in_order
 from spanscore.align.spans import merged
 from spanscore.align.tokenizers import tokenizer
-from spanscore.corpus import Corpus, ranges
+from spanscore.columns import ranges
+from spanscore.corpus import Corpus
 from spanscore.errors import InputError, printable
 from spanscore.measures.assignment import best_pairs, components
 from spanscore.measures.char import judge_by_coverage
@@ -23,7 +24,7 @@ from spanscore.tally import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spanscore.corpus import Bools, Ints, Longs
+    from spanscore.columns import Bools, Ints, Longs
 
 TEXT = "text"
 """The attribute that holds what an annotation says its text is."""
@@ -345,7 +346,7 @@ def _found(pairing: Pairing, gold: Words, pred: Words, key: str) -> Bools:
 
 
 def _refuse_without_text(pairing: Pairing, docs: Ints) -> None:
-    if None not in pairing.text:
+    if pairing.letters.complete:
         return
     for doc in np.unique(docs).tolist():
         if pairing.text[doc] is None:

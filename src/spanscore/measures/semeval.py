@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Bools, Longs
+    from spanscore.columns import Bools, Longs
 
 COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
 

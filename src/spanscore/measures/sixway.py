@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.corpus import Floats, Longs
+    from spanscore.columns import Floats, Longs
 
 STRICT, EXACT, PARTIAL, INCORRECT, SPURIOUS = range(5)
 LABELS = ("strict", "exact", "partial", "incorrect", "spurious")

@@ -16,7 +16,7 @@ from spanscore.errors import InputError, file_stamp, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spanscore.corpus import Floats, Ints
+    from spanscore.columns import Floats, Ints
 
 
 @dataclass(frozen=True)

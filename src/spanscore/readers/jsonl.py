@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from spanscore.corpus import Corpus, LabelTable, Longs
+from spanscore.columns import Longs
+from spanscore.corpus import Corpus, LabelTable
 from spanscore.errors import InputError
 from spanscore.readers.spanscan import MARKER, Scan, SpanScanner
 from spanscore.records import Attr, Document, OffsetError, Span, build, document_columns, explain
@@ -36,10 +37,7 @@ def read(source: Source) -> Iterator[Corpus]:
     """A corpus per block of lines."""
     scanner = SpanScanner(LabelTable())
     for block in source.blocks():
-        try:
-            corpus = _scan_block(block, scanner) or _decode_block(block, scanner)
-        except _ERRORS:
-            corpus = None
+        corpus = _scan_block(block, scanner) or _decode_block(block, scanner)
         if corpus is None or corpus.flaw():
             corpus = _decode_lines(block, source.name, scanner.labels)
         if len(corpus):
@@ -51,12 +49,14 @@ _ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, InputError)
 
 def _scan_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     """All lines at once, the spans by the scanner; None if they are not a document a line, all in one layout."""
+    scanner.guess(block)
+    known = len(scanner.labels)
     scan = scanner.scan(block)
-    if scan is None:
+    found = None if scan is None else _scan_lines(block, scan, scanner) or _decode_rest(block, scan)
+    if scan is None or found is None:
+        scanner.forget(known)
         return None
-    counts, columns = _scan_lines(block, scan, scanner) or _decode_rest(block, scan) or (None, {})
-    if counts is None:
-        return None
+    counts, columns = found
     corpus = Corpus(
         doc=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
         start=scan.start,
@@ -76,15 +76,16 @@ def _scan_lines(block: Block, scan: Scan, scanner: SpanScanner) -> tuple[Longs, 
         found = scanner.line_layout.read(scan, block.lines) if scanner.line_layout else None
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    if found is None:
-        return None
-    counts, ids, texts = found
-    return counts, {"ids": tuple(ids), "text": None if texts is None else tuple(texts)}
+    return None if found is None else (found[0], {"ids": found[1], "text": found[2]})
 
 
 def _decode_rest(block: Block, scan: Scan) -> tuple[Longs, dict[str, Any]] | None:
     """Other lines, what is left of them by msgspec."""
-    lines = _lines.decode_lines(scan.rest())
+    try:
+        lines = _lines.decode_lines(scan.rest())
+        columns = document_columns(lines)
+    except _ERRORS:
+        return None
     arrays = [line.spans for line in lines]
     filled = np.fromiter(map(len, arrays), np.int64, len(lines)) == len(MARKER)
     found = scan.arrays[2]
@@ -94,15 +95,20 @@ def _decode_rest(block: Block, scan: Scan) -> tuple[Longs, dict[str, Any]] | Non
         return None
     counts = np.zeros(len(lines), np.int64)
     counts[filled] = found
-    return counts, document_columns(lines)
+    return counts, columns
 
 
 def _decode_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     """All lines at once, all by msgspec; None if they are not a document a line. The scanner learns from them."""
-    lines = _lines.decode_lines(block.data)
-    if len(lines) != block.lines:
+    known = len(scanner.labels)
+    try:
+        lines = _lines.decode_lines(block.data)
+        if len(lines) != block.lines:
+            return None
+        corpus = build(_documents(lines), scanner.labels)
+    except _ERRORS:
+        scanner.forget(known)
         return None
-    corpus = build(_documents(lines), scanner.labels)
     array = next((bytes(line.spans) for line in lines if len(line.spans) > 2), b"")
     scanner.learn(block.data[: block.data.find(b"\n") + 1], array)
     return corpus

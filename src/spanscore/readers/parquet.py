@@ -10,6 +10,7 @@ from spanscore.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from spanscore.corpus import Corpus
     from spanscore.readers.source import Source
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 COLUMNS = ("id", "text", "spans", "tokens", "meta")
 BATCH = 8192
 """Documents a corpus."""
+SMALL = 1024
+"""Documents a row group, below which groups are read together."""
 
 
 def read(source: Source, rows: tuple[int, int] | None = None) -> Iterator[Corpus]:
@@ -28,18 +31,48 @@ def read(source: Source, rows: tuple[int, int] | None = None) -> Iterator[Corpus
         raise InputError("Parquet is read from files, not from standard input.", source.name)
     labels = LabelTable()
     try:
-        with parquet.ParquetFile(source.path) as file:
-            columns = [name for name in COLUMNS if name in file.schema_arrow.names]
-            groups, skip, left = _groups(file.metadata, rows)
-            for batch in file.iter_batches(BATCH, row_groups=groups, columns=columns):
-                part = batch.slice(skip, left)
-                skip, left = max(0, skip - len(batch)), left - len(part)
-                if len(part):
-                    yield from_table(pa.Table.from_batches([part]), labels, source.name)
+        metadata = parquet.read_metadata(source.path)
+        groups, skip, left = _groups(metadata, rows)
+        for batch in _batches(source.path, metadata, groups):
+            part = batch.slice(skip, left)
+            skip, left = max(0, skip - len(batch)), left - len(part)
+            if len(part):
+                yield from_table(pa.Table.from_batches([part]), labels, source.name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise InputError(
             f"the Parquet data is damaged or of a kind that is not known ({_first(error)}).", source.name
         ) from None
+
+
+def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
+    """The rows of these groups in batches, labels as the codes that they are stored as where that can be done.
+
+    pyarrow reads codes inside lists only from one group at a time, and not where a group has pages of both kinds.
+    """
+    from pyarrow import ArrowNotImplementedError, parquet
+
+    leaves = [metadata.schema.column(number).path for number in range(len(metadata.schema))]
+    labels = [path for path in leaves if path.startswith("spans.") and path.endswith(".label")]
+    small = metadata.num_rows < SMALL * metadata.num_row_groups
+    with (
+        parquet.ParquetFile(path, metadata=metadata) as plain,
+        parquet.ParquetFile(path, metadata=metadata, read_dictionary=labels) as coded,
+    ):
+        columns = [name for name in COLUMNS if name in plain.schema_arrow.names]
+        for some in [groups] if small else [[group] for group in groups]:
+            done = 0
+            try:
+                for batch in () if small else coded.iter_batches(BATCH, some, columns, use_threads=False):
+                    done += len(batch)
+                    yield batch
+                if not small:
+                    continue
+            except ArrowNotImplementedError:
+                pass
+            for batch in plain.iter_batches(BATCH, some, columns, use_threads=False):
+                if len(rest := batch.slice(done)):
+                    yield rest
+                done = max(0, done - len(batch))
 
 
 def _groups(metadata: Any, rows: tuple[int, int] | None) -> tuple[list[int], int, int]:

@@ -135,19 +135,20 @@ class Source:
 
     def blocks(self) -> Iterator[Block]:
         """Blocks of whole lines."""
-        first, rest, read = 1, b"", self.head
+        first, read = 1, self.head
+        rest: list[bytes] = []
         while read:
             cut = read.rfind(b"\n") + 1
             if cut:
-                block = Block.of(first, rest, memoryview(read)[:cut])
+                block = Block.of(first, *rest, memoryview(read)[:cut])
                 yield block
                 first += block.lines
-                rest = read[cut:]
+                rest = [read[cut:]] if cut < len(read) else []
             else:
-                rest += read
+                rest.append(read)
             read = self._read(BLOCK)
         if rest:
-            yield Block.of(first, rest, b"\n")
+            yield Block.of(first, *rest, b"\n")
 
     def read_all(self) -> bytes:
         """Everything at once, for formats that are one JSON value."""

@@ -19,15 +19,16 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from spanscore.columns import Strings, Words
 from spanscore.readers.source import MARGIN, Block
-from spanscore.readers.words import ONE, Page, Words, begins, leading_number, text_width
+from spanscore.readers.words import ONE, Page, begins, leading_number, text_width
 
 if TYPE_CHECKING:
-    from spanscore.corpus import Floats, Ints, LabelTable, Longs
+    from spanscore.columns import Bools, Floats, Ints, Longs, Strings
+    from spanscore.corpus import LabelTable
 
 MAX_LABELS = 512
 MAX_LABEL_WORDS = 4
@@ -47,6 +48,7 @@ class Scan:
     end: Ints
     label: Ints
     score: Floats | None
+    quotes: int
 
     def rest(self) -> bytes:
         """The lines with a marker in the place of each array."""
@@ -77,7 +79,7 @@ class LineLayout:
             return None
         return cls(match[1], match[2], match[3], match[4] + b"\n")
 
-    def read(self, scan: Scan, lines: int) -> tuple[Longs, list[str], list[str] | None] | None:
+    def read(self, scan: Scan, lines: int) -> tuple[Longs, Strings[str], Strings[str] | None] | None:
         """How many spans each line has, ids and texts; None where a line is not spelt so."""
         page = scan.page
         end = page.find(ord("\n"))
@@ -103,20 +105,18 @@ class LineLayout:
         if found is None:
             return None
         id_end = id_begin + found[0]
-        ids = page.texts(id_begin, id_end)
-        if ids is None or not page.has(spans_begin - len(self.before_spans), self.before_spans):
+        if not page.has(spans_begin - len(self.before_spans), self.before_spans):
             return None
+        own = (self.before_id + (self.before_text or b"") + self.before_spans + self.tail).count(b'"')
+        plain = page.is_plain(scan.quotes + lines * own, lines)
+        ids = page.strings(id_begin, id_end, plain=plain)
         text_end = spans_begin - len(self.before_spans)
         if self.before_text is None:
             return (counts, ids, None) if (id_end == text_end).all() else None
         text_begin = id_end + len(self.before_text)
         if not (text_begin <= text_end).all() or not page.has(id_end, self.before_text):
             return None
-        texts = page.texts(text_begin, text_end)
-        if texts is None:
-            quoted = map(page.buffer.__getitem__, map(slice, (text_begin - 1).tolist(), (text_end + 1).tolist()))
-            texts = list(map(_string.decode, quoted))
-        return counts, ids, texts
+        return counts, ids, page.strings(text_begin, text_end, plain=plain)
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,11 @@ class Layout:
     fields: tuple[tuple[bytes, str], ...]
     tail: bytes
     between: bytes
+
+    @property
+    def quotes(self) -> int:
+        """How many quotation marks a span has."""
+        return b"".join((*(literal for literal, _ in self.fields), self.tail)).count(b'"')
 
     @classmethod
     def learn(cls, array: bytes) -> Layout | None:
@@ -158,10 +163,9 @@ class Layout:
 
 
 _LINE = re.compile(
-    rb'(\{\s*"id"\s*:\s*")[^"\\]*(?:("\s*,\s*"text"\s*:\s*")(?:[^"\\]|\\.)*)?("\s*,\s*"spans"\s*:\s*)\[.*\](\s*\})',
+    rb'(\{\s*"id"\s*:\s*")[^"\\]*+(?:("\s*,\s*"text"\s*:\s*")(?:[^"\\]++|\\.)*+)?("\s*,\s*"spans"\s*:\s*)\[.*\](\s*\})',
     re.DOTALL,
 )
-_string = msgspec.json.Decoder(str)
 _SPAN = re.compile(rb"\[(\{[^{}\[\]\\]*\})(,\s*)?")
 _FIELD = re.compile(rb'"(start|end|label|score)"\s*:\s*("[^"]*"|[-+0-9.eE]+)')
 _NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
@@ -175,11 +179,29 @@ class SpanScanner:
         self.layout: Layout | None = None
         self.line_layout: LineLayout | None = None
         self._known = _KnownLabels(())
+        self._guessed = False
 
     def learn(self, line: bytes, array: bytes) -> None:
         """Take the layouts from this line and this array's first span, and the labels from the table."""
         self.line_layout = LineLayout.learn(line)
         self.layout = Layout.learn(array)
+        self._know_labels()
+
+    def guess(self, block: Block) -> None:
+        """Take the layouts from the first line and the first array of objects, whatever it may turn out to be."""
+        if not self._guessed:
+            self._guessed = True
+            lines = block.data
+            array = _SPAN.search(lines)
+            self.learn(lines[: lines.find(b"\n") + 1], array[0] if array else b"")
+
+    def forget(self, labels: int) -> None:
+        """Know only so many labels again: what the others were taken from was no span."""
+        for label in list(self.labels)[labels:]:
+            del self.labels[label]
+        self._know_labels()
+
+    def _know_labels(self) -> None:
         if len(self._known.labels) != len(self.labels):
             self._known = _KnownLabels(tuple(self.labels))
 
@@ -203,7 +225,7 @@ class SpanScanner:
                 return None
             column: tuple[NDArray[Any], Longs] | None
             if name == "label":
-                column = self._known.read(value)
+                column = self._known.read(value) or self._meet(page, at, literal)
             elif name == "score":
                 after = layout.fields[number + 1][0] if number + 1 < len(layout.fields) else layout.tail
                 column = _read_scores(value, after[0], page, at + len(literal))
@@ -215,6 +237,16 @@ class SpanScanner:
             at = at + (width + len(literal))
         assert first is not None
         return self._arrays(page, layout, first, at, found)
+
+    def _meet(self, page: Page, at: Longs, literal: bytes) -> tuple[Ints, Longs] | None:
+        """The same as reading known labels, after getting to know those that are new."""
+        new = self._known.unknown(page.read(at, literal, MAX_LABEL_WORDS)[1])
+        if new is None or len(self.labels) + len(new) > MAX_LABELS:
+            return None
+        for label in new:
+            self.labels[label]
+        self._know_labels()
+        return self._known.read(page.read(at, literal, self._known.words)[1]) if self._known.usable else None
 
     def _arrays(self, page: Page, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
         """The arrays, if every byte of them is in a span or between two."""
@@ -235,7 +267,7 @@ class SpanScanner:
             return None
         ends = np.flatnonzero(last)
         arrays = first[opening] - 1, after[ends] + 1, np.diff(ends, prepend=-1)
-        return Scan(page, arrays, **found)
+        return Scan(page, arrays, **found, quotes=len(first) * layout.quotes)
 
 
 def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
@@ -294,8 +326,9 @@ class _KnownLabels:
         self._spelt = np.zeros((self.words, len(labels) + 1), np.uint64)
         for code, data in enumerate(spelt):
             self._spelt[:, code] = np.frombuffer(data.ljust(8 * self.words, b"\0"), "<u8")
+        self._code, self._chosen = np.zeros(1, np.int32), np.ones(MAX_LABEL_WORDS, np.uint64)
         self._bits = min(2 * len(labels).bit_length() + 2, 18)
-        self.usable = 0 < longest < 8 * MAX_LABEL_WORDS and len(labels) <= MAX_LABELS and self._place()
+        self.usable = longest < 8 * MAX_LABEL_WORDS and len(labels) <= MAX_LABELS and self._place()
 
     def _place(self) -> bool:
         multipliers = np.random.default_rng(0).integers(1 << 62, size=(256, MAX_LABEL_WORDS), dtype=np.uint64)
@@ -321,8 +354,32 @@ class _KnownLabels:
         found = text_width(rows, ord('"'))
         if found is None:
             return None
-        width, words = found
+        code, known = self._look_up(found[1])
+        return (code, found[0]) if known.all() else None
+
+    def unknown(self, rows: Words) -> list[str] | None:
+        """The labels that these rows begin with and that are not known; None if one is not spelt plainly."""
+        found = text_width(rows, ord('"'))
+        if found is None:
+            return None
+        new = np.flatnonzero(~self._look_up(found[1])[1])
+        words = np.zeros((len(new), MAX_LABEL_WORDS), np.uint64)
+        for number, word in enumerate(found[1]):
+            words[:, number] = word[new]
+        spelt, first = np.unique(words.view(f"V{8 * MAX_LABEL_WORDS}")[:, 0], return_index=True)
+        in_turn = [bytes(spelt[place]).rstrip(b"\0") for place in np.argsort(first).tolist()]
+        try:
+            labels = [data.decode() for data in in_turn]
+        except UnicodeDecodeError:
+            return None
+        plain = all(_spelling(label, 0) == data for label, data in zip(labels, in_turn, strict=True))
+        return labels if plain else None
+
+    def _look_up(self, words: list[Words]) -> tuple[Ints, Bools]:
+        """The code of each label, and whether it is really the one that has this code."""
+        words = words[: self.words] if len(words) > self.words else words
         code = self._code[self._slot(words, self._chosen)]
-        same = [(self._spelt[number][code] == word).all() for number, word in enumerate(words)]
-        rest = [(self._spelt[number][code] == 0).all() for number in range(len(words), self.words)]
-        return (code, width) if all(same) and all(rest) and not (code == len(self.labels)).any() else None
+        known = code != len(self.labels)
+        for number in range(self.words):
+            known &= self._spelt[number][code] == (words[number] if number < len(words) else 0)
+        return code, known

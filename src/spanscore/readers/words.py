@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from spanscore.columns import Strings, Words, words_at
 from spanscore.readers.source import MARGIN, Block
 
 if TYPE_CHECKING:
-    from spanscore.corpus import Bools, Longs
-
-Words = NDArray[np.uint64]
+    from spanscore.columns import Bools, Longs
 
 ONE = np.uint64(1)
 
@@ -32,9 +31,7 @@ class Page:
 
     def rows(self, at: Longs, words: int) -> Words:
         """So many words from each of these places on, a row a place."""
-        size = 8 * words
-        everywhere = np.ndarray((len(self.buffer) - size + 1,), f"V{size}", self.buffer, strides=(1,))
-        return everywhere[at].view("<u8").reshape(len(at), words)
+        return words_at(self.buffer, at, words)
 
     def words(self, at: Longs) -> Words:
         """The word at each of these places."""
@@ -44,13 +41,23 @@ class Page:
         """Whether the literal stands at each of these places."""
         return bool(self.read(at, literal, 0)[0].all())
 
-    def texts(self, begin: Longs, end: Longs) -> list[str] | None:
-        """The texts between these places, if there is nothing in them that JSON would escape: not even a quote."""
-        pieces = list(map(self.buffer.__getitem__, map(slice, begin.tolist(), end.tolist())))
-        whole = b"\n".join(pieces)
-        codes = np.frombuffer(whole, np.uint8)
-        odd = np.count_nonzero(codes < ord(" ")) >= len(pieces) or b"\\" in whole or b'"' in whole
-        return None if odd else whole.decode("utf-8").split("\n")
+    def is_plain(self, quotes: int, breaks: int) -> bool:
+        """Whether there is nothing here that JSON would escape, but for so many quotes and line breaks; all UTF-8."""
+        if not self.buffer.isascii():
+            self.buffer.decode("utf-8")
+        margins = len(self.buffer) - (self.end - MARGIN)
+        return (
+            b"\\" not in self.buffer
+            and np.count_nonzero(self.bytes == ord('"')) == quotes
+            and np.count_nonzero(self.bytes < ord(" ")) == breaks + margins
+        )
+
+    def strings(self, begin: Longs, end: Longs, *, plain: bool) -> Strings[str]:
+        """The strings between these places; where they may not be plain, as JSON that stands between quotes."""
+        if plain:
+            return Strings(self.buffer, begin, end)
+        quoted = map(self.buffer.__getitem__, map(slice, (begin - 1).tolist(), (end + 1).tolist()))
+        return Strings.of(map(_string.decode, quoted))
 
     def read(self, at: Longs, literal: bytes, words: int) -> tuple[Bools, Words]:
         """Whether the literal stands at each of these places, and so many words of what follows it."""
@@ -64,6 +71,7 @@ class Page:
         return fits, rows[:, ahead:]
 
 
+_string = msgspec.json.Decoder(str)
 _LOWEST_BIT = np.array([(i & -i).bit_length() - 1 for i in range(256)], np.int64)
 
 

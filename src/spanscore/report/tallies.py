@@ -46,7 +46,15 @@ def write(file: IO[bytes], result: Result) -> None:
     for number, one in enumerate(kept):
         tally = one.units(how.cluster)
         head.scores.append(
-            _About(one.system, repr(one.measure), one.beta, one.signature, tally.fields, tally.labels, tally.documents)
+            _About(
+                one.system,
+                repr(one.measure),
+                one.beta,
+                one.signature,
+                tally.fields,
+                tally.labels,
+                tuple(tally.documents),
+            )
         )
         arrays |= {f"doc{number}": tally.doc, f"label{number}": tally.label, f"counts{number}": tally.counts}
     np.savez_compressed(file, head=np.frombuffer(msgspec.json.encode(head), np.uint8), **arrays)

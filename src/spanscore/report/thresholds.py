@@ -16,7 +16,7 @@ from spanscore.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spanscore.corpus import Floats
+    from spanscore.columns import Floats
     from spanscore.engine.sweep import Calibration, Curve, Sweep
 
 SCHEMA = "spanscore.sweep/1"

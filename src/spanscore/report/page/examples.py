@@ -15,7 +15,8 @@ import numpy as np
 from spanscore.verdicts import CORRECT, MERGED, VERDICTS, explain, places, verdicts
 
 if TYPE_CHECKING:
-    from spanscore.corpus import Bools, Corpus, Floats, Longs
+    from spanscore.columns import Bools, Floats, Longs
+    from spanscore.corpus import Corpus
     from spanscore.result import Scores
 
 

@@ -23,7 +23,8 @@ from spanscore.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spanscore.corpus import Column, Corpus, Floats, Longs
+    from spanscore.columns import Column, Floats, Longs
+    from spanscore.corpus import Corpus
     from spanscore.engine.sweep import Curve
     from spanscore.report.privacy import Text
     from spanscore.result import Result, Score, Scores

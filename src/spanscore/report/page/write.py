@@ -22,7 +22,7 @@ from spanscore.report.page.payload import encodable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spanscore.corpus import Longs
+    from spanscore.columns import Longs
     from spanscore.report.page.payload import Payload
 
 MODULES = ("dom", "data", "state", "numbers", "lanes", "tables", "matrix", "curve", "systems", "examples", "app")

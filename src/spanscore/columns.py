@@ -1,0 +1,378 @@
+"""The columns that a corpus is made of: numbers, few distinct values, strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import accumulate, chain
+from typing import Any, Generic, Self, TypeVar, cast, overload
+from zlib import adler32
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Words = NDArray[np.uint64]
+
+S = TypeVar("S", bound=str | None, covariant=True)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, read-only from now on."""
+    array.setflags(write=False)
+    return array
+
+
+def ranges(low: NDArray[Any], counts: NDArray[Any]) -> Longs:
+    """The numbers `low[i] ... low[i] + counts[i] - 1` for each i, one after the other.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    numbers: Longs = np.arange(total) + np.repeat(low - (ends - counts), counts)
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of few distinct values: row i holds `values[codes[i]]`, or None where the code is -1."""
+
+    codes: Ints
+    values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Any]) -> Self:
+        """The column of these values; 1, 1.0 and True stay distinct.
+
+        >>> Column.of(["en", None, "de", "en"]).tolist()
+        ['en', None, 'de', 'en']
+        """
+        seen: dict[tuple[type, Any], tuple[int, Any]] = {}
+        codes = [-1 if row is None else seen.setdefault(_apart(row), (len(seen), row))[0] for row in rows]
+        return cls(frozen(np.array(codes, np.int32)), tuple(value for _, value in seen.values()))
+
+    def take(self, rows: NDArray[Any] | slice) -> Column:
+        """The column of these rows."""
+        return Column(frozen(self.codes[rows]), self.values)
+
+    def tolist(self) -> list[Any]:
+        """The values, row by row."""
+        return [None if code < 0 else self.values[code] for code in self.codes.tolist()]
+
+    @staticmethod
+    def concat(parts: Sequence[tuple[Column | None, int]]) -> Column:
+        """One column of several; a part that is missing stands for so many rows without a value."""
+        seen: dict[tuple[type, Any], tuple[int, Any]] = {}
+        pieces = []
+        for part, rows in parts:
+            if part is None:
+                pieces.append(np.full(rows, -1, np.int32))
+                continue
+            recoded = [seen.setdefault(_apart(value), (len(seen), value))[0] for value in part.values]
+            pieces.append(np.array([*recoded, -1], np.int32)[part.codes])
+        return Column(frozen(np.concatenate(pieces)), tuple(value for _, value in seen.values()))
+
+
+def _apart(value: Any) -> tuple[type, Any]:
+    """What tells values apart: 1, 1.0 and True are three, and so are 0.0 and -0.0."""
+    return type(value), repr(value) if type(value) is float else value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Strings(Sequence[S], Generic[S]):
+    """Strings where they lie: UTF-8 in a buffer, from which each is made when it is looked at.
+
+    String i is the bytes from `begin[i]` up to `end[i]`, or None if `missing` says so; the buffer may hold other things
+    between them, as a block of a file does.
+
+    >>> names = Strings.of(["Zoë", None, "Ann"])
+    >>> names, names[0], names.lengths.tolist()
+    (Strings('Zoë', None, 'Ann'), 'Zoë', [3, -1, 3])
+    """
+
+    buffer: bytes
+    begin: Longs
+    end: Longs
+    missing: Bools | None = None
+
+    @classmethod
+    def of(cls, strings: Iterable[S]) -> Strings[S]:
+        """These strings as a column."""
+        if isinstance(strings, Strings):
+            return strings
+        given = list(strings)
+        missing = None
+        if None in given:
+            missing = np.array([one is None for one in given])
+        texts = cast("list[str]", given if missing is None else [one or "" for one in given])
+        whole = "".join(texts)
+        spelt = texts if whole.isascii() else list(map(_utf8, texts))
+        end = np.fromiter(accumulate(map(len, spelt)), np.int64, len(texts))
+        return cls(_utf8(whole), np.concatenate([[0], end[:-1]])[: len(end)], end, missing)
+
+    @classmethod
+    def absent(cls, rows: int) -> Strings[None]:
+        """So many strings that are missing."""
+        nothing = np.zeros(rows, np.int64)
+        return Strings(b"", nothing, nothing, np.ones(rows, np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    @overload
+    def __getitem__(self, index: int) -> S: ...
+    @overload
+    def __getitem__(self, index: slice) -> Strings[S]: ...
+    def __getitem__(self, index: int | slice) -> S | Strings[S]:
+        missing = None if self.missing is None else self.missing[index]
+        if isinstance(index, slice):
+            return self._at(self.begin[index], self.end[index], missing)
+        return cast("S", None if missing else _text(self.buffer[self.begin[index] : self.end[index]]))
+
+    def __iter__(self) -> Iterator[S]:
+        return iter(self.tolist())
+
+    def __contains__(self, value: object) -> bool:
+        if value is None:
+            return self.missing is not None and bool(self.missing.any())
+        return value in self.tolist()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Strings):
+            return isinstance(other, Sequence) and len(self) == len(other) and self.tolist() == list(other)
+        if self is other:
+            return True
+        if len(self) != len(other) or ((self.end - self.begin) != (other.end - other.begin)).any():
+            return False
+        if (self.missing is not None or other.missing is not None) and (self._absent != other._absent).any():
+            return False
+        return self.packed.buffer == other.packed.buffer
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Strings({', '.join(map(repr, self))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        packed = self.packed
+        return Strings, (packed.buffer, packed.begin, packed.end, packed.missing)
+
+    def tolist(self) -> list[S]:
+        """The strings."""
+        if self.missing is None and self.ascii and self._solid:
+            whole = self._whole.decode()
+            low = self.begin[0] if len(self) else 0
+            places = map(slice, (self.begin - low).tolist(), (self.end - low).tolist())
+            return cast("list[S]", list(map(whole.__getitem__, places)))
+        strings = map(_text, self._pieces())
+        if self.missing is None:
+            return cast("list[S]", list(strings))
+        return cast("list[S]", [None if no else one for one, no in zip(strings, self.missing.tolist(), strict=True)])
+
+    def take(self, rows: NDArray[Any]) -> Strings[Any]:
+        """The strings of these rows; -1 stands for one that is missing."""
+        absent = rows < 0
+        if self.missing is not None and len(self):
+            absent = absent | self.missing[rows]
+        if not len(self):
+            nothing = np.zeros(len(rows), np.int64)
+            return self._at(nothing, nothing, absent)
+        begin, end = self.begin[rows], self.end[rows]
+        if not absent.any():
+            return self._at(begin, end, None)
+        return self._at(begin, np.where(absent, begin, end), absent)
+
+    def _at(self, begin: Longs, end: Longs, missing: Bools | None) -> Strings[Any]:
+        """Other strings in the same buffer, of which is known what is known."""
+        strings: Strings[Any] = Strings(self.buffer, begin, end, missing)
+        strings.__dict__.update({known: self.__dict__[known] for known in ("ascii",) if known in self.__dict__})
+        return strings
+
+    @property
+    def present(self) -> int:
+        """How many there are that are not missing."""
+        return len(self) if self.missing is None else int(np.count_nonzero(~self.missing))
+
+    @staticmethod
+    def concat(parts: Sequence[Strings[S]]) -> Strings[S]:
+        """One column of several, laid end to end."""
+        pieces = [[part._whole] if part._solid else part._pieces() for part in parts]
+        buffer = b"".join(chain.from_iterable(pieces))
+        end = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part.end - part.begin for part in parts)]))
+        missing = None
+        if any(part.missing is not None for part in parts):
+            missing = np.concatenate([part._absent for part in parts])
+        return Strings(buffer, end[:-1], end[1:], missing)
+
+    def find(self, strings: Strings[S]) -> Longs:
+        """The row of each of these strings here, where they are distinct; -1 for one that is not here.
+
+        >>> Strings.of(["a", "b"]).find(Strings.of(["b", "c"])).tolist()
+        [1, -1]
+        """
+        if not len(self):
+            return np.full(len(strings), -1)
+        order, known = self._by_mark
+        rows = order[np.minimum(np.searchsorted(known, strings.marks), len(order) - 1)]
+        rows[self.marks[rows] != strings.marks] = -1
+        found = rows >= 0
+        if self.take(rows[found]) != strings.take(np.flatnonzero(found)):  # two strings share a mark
+            place = {name: row for row, name in enumerate(self)}
+            return np.array([place.get(name, -1) for name in strings], np.int64)
+        return rows
+
+    def repeated(self) -> S | None:
+        """A string that is here twice, or None."""
+        marks = np.sort(self.marks)
+        if not (marks[1:] == marks[:-1]).any():
+            return None
+        order, known = self._by_mark
+        again = np.flatnonzero(known[1:] == known[:-1])
+        seen: set[S] = set()
+        alike = self.take(np.sort(np.concatenate([order[again], order[again + 1]]))).tolist() if len(again) else []
+        return next((name for name in alike if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+
+    @cached_property
+    def _by_mark(self) -> tuple[Longs, Words]:
+        """The rows in order of their marks, and these."""
+        order = np.argsort(self.marks)
+        return order, self.marks[order]
+
+    @cached_property
+    def packed(self) -> Strings[S]:
+        """The same strings laid end to end, with nothing else in the buffer."""
+        if self._solid and len(self.buffer) == self._size:
+            return self
+        length = self.end - self.begin
+        longest = int(length.max(initial=0))
+        if self._solid or not 0 < longest <= _SHORT or int(self.begin.max()) + longest > len(self.buffer):
+            return Strings.concat([self])
+        everywhere = np.ndarray((len(self.buffer) - longest + 1,), f"V{longest}", self.buffer, strides=(1,))
+        letters = everywhere[self.begin].view(np.uint8)
+        if (length < longest).any():
+            letters = letters.compress((np.arange(longest) < length[:, None]).ravel())
+        end = np.cumsum(length)
+        packed: Strings[S] = Strings(letters.tobytes(), end - length, end, self.missing)
+        return packed
+
+    @cached_property
+    def ascii(self) -> bool:
+        """Whether there is nothing but ASCII, in the buffer even."""
+        return self.buffer.isascii()
+
+    @cached_property
+    def lengths(self) -> Longs:
+        """How many code points each string has; -1 if it is missing."""
+        if self.ascii:
+            length = self.end - self.begin
+        else:
+            packed = self.packed
+            points = np.concatenate([[0], np.cumsum((np.frombuffer(packed.buffer, np.uint8) & 0xC0) != 0x80)])
+            length = points[packed.end] - points[packed.begin]
+        return length if self.missing is None else np.where(self.missing, -1, length)
+
+    @cached_property
+    def checks(self) -> Words:
+        """A checksum of each string, of 32 bits; that of one that is missing is zero."""
+        checks = np.fromiter(map(adler32, self._pieces()), np.uint64, len(self))
+        return checks if self.missing is None else np.where(self.missing, np.uint64(0), checks)
+
+    @cached_property
+    def marks(self) -> Words:
+        """A number for each string, the same for the same string: two others share one by a chance of 2**-64."""
+        words, counts = self._words, self._counts
+        place = ranges(np.zeros(len(counts), np.int64), counts)
+        weights = _weights(int(counts.max(initial=0)) + 1)
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed(words) * weights[place + 1], dtype=np.uint64)])
+        last = np.cumsum(counts)
+        length = (self.end - self.begin).astype(np.uint64)
+        return mixed(sums[last] - sums[last - counts] + length * weights[0])
+
+    def valid(self) -> bool:
+        """Whether all strings are UTF-8."""
+        try:
+            return self.ascii or bool(list(map(bytes.decode, self._pieces())) or True)
+        except UnicodeDecodeError:
+            return False
+
+    @property
+    def _counts(self) -> Longs:
+        """How many words each string takes."""
+        counts: Longs = (self.end - self.begin + 7) >> 3
+        return counts
+
+    @cached_property
+    def _words(self) -> Words:
+        """The bytes of the strings, eight at a time, zeros after each one's last."""
+        counts = self._counts
+        at = ranges(self.begin, counts) if len(counts) else np.zeros(0, np.int64)
+        if not len(at):
+            return np.zeros(0, np.uint64)
+        at += 7 * ranges(np.zeros(len(counts), np.int64), counts)
+        buffer = self.buffer.ljust(8, b"\0")
+        shift = np.maximum(at - (len(buffer) - 8), 0)
+        words = words_at(buffer, at - shift, 1)[:, 0] >> (shift << 3).astype(np.uint64)
+        last = np.cumsum(counts)[counts > 0] - 1
+        spare = (-(self.end - self.begin)[counts > 0]) & 7
+        words[last] &= np.uint64(0xFFFFFFFFFFFFFFFF) >> (spare << 3).astype(np.uint64)
+        return words
+
+    @property
+    def _absent(self) -> Bools:
+        return np.zeros(len(self), np.bool_) if self.missing is None else self.missing
+
+    @cached_property
+    def _solid(self) -> bool:
+        """Whether the strings lie end to end."""
+        return bool((self.begin[1:] == self.end[:-1]).all())
+
+    @property
+    def _size(self) -> int:
+        return int((self.end - self.begin).sum())
+
+    @property
+    def _whole(self) -> bytes:
+        """The bytes of strings that lie end to end."""
+        return self.buffer[self.begin[0] : self.end[-1]] if len(self) else b""
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The bytes of each string."""
+        return map(self.buffer.__getitem__, map(slice, self.begin.tolist(), self.end.tolist()))
+
+
+_SHORT = 64
+"""Bytes up to which strings are moved all at once; longer ones are one by one."""
+
+
+def words_at(buffer: bytes, at: Longs, words: int) -> Words:
+    """So many words of eight bytes from each of these places on, a row a place."""
+    size = 8 * words
+    everywhere = np.ndarray((len(buffer) - size + 1,), f"V{size}", buffer, strides=(1,))
+    return everywhere[at].view("<u8").reshape(len(at), words)
+
+
+def mixed(x: Words) -> Words:
+    """A bijection of 64-bit numbers that spreads every bit (the finaliser of SplitMix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _text(spelt: bytes) -> str:
+    return spelt.decode("utf-8", "surrogatepass")
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+@cache
+def _weights(count: int) -> Words:
+    """Random numbers, always the same ones."""
+    return np.random.default_rng(0).integers(0, 2**64, max(count, 64), np.uint64) | np.uint64(1)
