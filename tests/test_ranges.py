@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from calls import write
 from spanscore.engine import ranges
 from spanscore.engine.local import count_chunks
 from spanscore.engine.parts import Plan, choose, result_of
+from spanscore.engine.workers import share
 from spanscore.readers import read_chunks
 from spanscore.report.files import to_json
 from spanscore.stats import Bootstrap
@@ -127,3 +129,15 @@ def test_the_command_line(tmp_path: Path) -> None:
     done = subprocess.run(call, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert done.returncode == 2
     assert "gold.jsonl:8001: spans[2].end: the offset -1 is negative" in done.stderr
+
+
+@pytest.mark.parametrize("wrong", [0, 3, 7])
+def test_the_first_error_ends_the_work(wrong: int) -> None:
+    with ThreadPoolExecutor(2) as pool, pytest.raises(ZeroDivisionError):
+        share(lambda number: 1 // (number - wrong), range(8), pool, 2)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_work_is_shared_and_comes_back_in_order(count: int) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        assert share(str, range(count), pool, 2) == [str(number) for number in range(count)]

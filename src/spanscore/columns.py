@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any, Generic, Self, TypeVar, cast, overload
 from zlib import adler32
 
@@ -202,8 +202,7 @@ class Strings(Sequence[S], Generic[S]):
     @staticmethod
     def concat(parts: Sequence[Strings[S]]) -> Strings[S]:
         """One column of several, laid end to end."""
-        pieces = [[part._whole] if part._solid else part._pieces() for part in parts]
-        buffer = b"".join(chain.from_iterable(pieces))
+        buffer = b"".join(part._joined() for part in parts)
         end = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part.end - part.begin for part in parts)]))
         missing = None
         if any(part.missing is not None for part in parts):
@@ -249,17 +248,8 @@ class Strings(Sequence[S], Generic[S]):
         """The same strings laid end to end, with nothing else in the buffer."""
         if self._solid and len(self.buffer) == self._size:
             return self
-        length = self.end - self.begin
-        longest = int(length.max(initial=0))
-        if self._solid or not 0 < longest <= _SHORT or int(self.begin.max()) + longest > len(self.buffer):
-            return Strings.concat([self])
-        everywhere = np.ndarray((len(self.buffer) - longest + 1,), f"V{longest}", self.buffer, strides=(1,))
-        letters = everywhere[self.begin].view(np.uint8)
-        if (length < longest).any():
-            letters = letters.compress((np.arange(longest) < length[:, None]).ravel())
-        end = np.cumsum(length)
-        packed: Strings[S] = Strings(letters.tobytes(), end - length, end, self.missing)
-        return packed
+        end = np.cumsum(self.end - self.begin)
+        return Strings(self._joined(), end - (self.end - self.begin), end, self.missing)
 
     @cached_property
     def ascii(self) -> bool:
@@ -340,6 +330,20 @@ class Strings(Sequence[S], Generic[S]):
     def _whole(self) -> bytes:
         """The bytes of strings that lie end to end."""
         return self.buffer[self.begin[0] : self.end[-1]] if len(self) else b""
+
+    def _joined(self) -> bytes:
+        """The bytes of all strings, end to end."""
+        if self._solid:
+            return self._whole
+        length = self.end - self.begin
+        longest = int(length.max(initial=0))
+        if not 0 < longest <= _SHORT or int(self.begin.max()) + longest > len(self.buffer):
+            return b"".join(self._pieces())
+        everywhere = np.ndarray((len(self.buffer) - longest + 1,), f"V{longest}", self.buffer, strides=(1,))
+        letters = everywhere[self.begin].view(np.uint8)
+        if (length < longest).any():
+            letters = letters.compress((np.arange(longest) < length[:, None]).ravel())
+        return letters.tobytes()
 
     def _pieces(self) -> Iterator[bytes]:
         """The bytes of each string."""

@@ -208,15 +208,15 @@ class Corpus:
 
     def with_spans(self, rows: NDArray[Any], **columns: Any) -> Corpus:
         """The same documents with only these rows of spans, some columns replaced."""
-        return replace(self, **{**self._rows(rows, self.doc[rows]), **columns})
+        return replace(self, **{**self._rows(rows, self.doc.take(rows)), **columns})
 
     def _rows(self, rows: NDArray[Any] | slice, doc: NDArray[Any]) -> dict[str, Any]:
         return {
             "doc": doc.astype(np.int32, copy=False),
-            "start": self.start[rows],
-            "end": self.end[rows],
-            "label": self.label[rows],
-            "score": None if self.score is None else self.score[rows],
+            "start": _picked(self.start, rows),
+            "end": _picked(self.end, rows),
+            "label": _picked(self.label, rows),
+            "score": None if self.score is None else _picked(self.score, rows),
             "attrs": {key: column.take(rows) for key, column in self.attrs.items()},
         }
 
@@ -271,7 +271,7 @@ class Corpus:
             row = int(bad[0])
             return Flaw(row, "end", f"the end {self.end[row]} is before the start {self.start[row]}.")
         if self.text_length is not None:
-            length = self.text_length[self.doc]
+            length = np.repeat(self.text_length, np.diff(self.bounds))
             if (bad := np.flatnonzero((self.end > length) & (length >= 0))).size:
                 row = int(bad[0])
                 what = f"the end {self.end[row]} is past the text, which has {length[row]} characters"
@@ -295,7 +295,7 @@ class Corpus:
         names = np.array([_mix_text(name) for name in self.labels] or [0], np.uint64)
         spans = self.start.astype(np.uint64) << np.uint64(32)
         spans |= self.end.astype(np.uint64)
-        spans += names[self.label]
+        spans += names.take(self.label)
         if self.score is not None:
             scored = self.score.view(np.uint64) * _ODD
             spans += scored if not np.isnan(self.score).any() else np.where(np.isnan(self.score), 0, scored)
@@ -330,6 +330,11 @@ class Flaw:
     def path(self, corpus: Corpus) -> str:
         """The flawed field's path inside its document."""
         return f"spans[{self.row - corpus.bounds[corpus.doc[self.row]]}].{self.field}"
+
+
+def _picked(column: NDArray[Any], rows: NDArray[Any] | slice) -> NDArray[Any]:
+    """These rows of a column; `take` is much the faster where they are numbers."""
+    return column[rows] if isinstance(rows, slice) else column.take(rows)
 
 
 def _or_nan(part: Corpus) -> Floats:

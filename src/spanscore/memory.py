@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 
 def keep_freed_memory() -> None:
     """Make glibc keep what is freed, rather than hand each block's arrays back to the system and fault them in again.
@@ -9,4 +11,4 @@ def keep_freed_memory() -> None:
     Freeing one large allocation, never touched, raises the size above which memory is returned at once. Elsewhere it
     does nothing. It is worth a quarter of the time that reading takes.
     """
-    bytearray(31 << 20)
+    np.empty(31 << 20, np.uint8)

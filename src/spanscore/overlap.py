@@ -51,9 +51,9 @@ def overlaps(gold: Corpus, pred: Corpus) -> Overlaps:
     a, b = _partners(pred_before, pred_start, gold_end)
     d, c = _partners(gold_before, gold_start, pred_end)
     a, b = np.concatenate([a, c]), np.concatenate([b, d])
-    shared = np.minimum(gold_end[a], pred_end[b]) - np.maximum(gold_start[a], pred_start[b])
-    a = a if gold_rows is None else gold_rows[a]
-    b = b if pred_rows is None else pred_rows[b]
+    shared = np.minimum(gold_end.take(a), pred_end.take(b)) - np.maximum(gold_start.take(a), pred_start.take(b))
+    a = a if gold_rows is None else gold_rows.take(a)
+    b = b if pred_rows is None else pred_rows.take(b)
     if gold_rows is not None and pred_rows is not None:
         more = _same_place(gold, pred, stride)
         a, b = np.concatenate([a, more[0]]), np.concatenate([b, more[1]])
@@ -99,11 +99,11 @@ def _partners(first: Longs, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
     last = len(starts) - 1
     if last < 0:
         return first[:0], first[:0]
-    one = (first <= last) & (starts[np.minimum(first, last)] < ends)
-    two = (first < last) & (starts[np.minimum(first + 1, last)] < ends)
+    one = (first <= last) & (starts.take(first, mode="clip") < ends)
+    two = (first < last) & (starts.take(first + 1, mode="clip") < ends)
     if not two.any():
         rows = np.flatnonzero(one)
-        return rows, first[rows]
+        return rows, first.take(rows)
     counts = one.astype(np.int64)
     counts[two] = np.searchsorted(starts, ends[two], "left") - first[two]
     return np.repeat(np.arange(len(first)), counts), ranges(first, counts)

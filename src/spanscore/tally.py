@@ -61,13 +61,15 @@ class Tally:
         rows = np.flatnonzero(np.logical_or.reduce([column != 0 for column in columns]))
         place = rows if cells is None else cells[rows]
         doc, label = np.divmod(place, max(len(labels), 1))
-        return cls(tuple(events), labels, documents, doc.astype(np.int32), label.astype(np.int32), counts[rows])
+        kept = _small(counts[rows]) if documents else counts[rows]
+        return cls(tuple(events), labels, documents, doc.astype(np.int32), label.astype(np.int32), kept)
 
     @classmethod
     def of_found(cls, pairing: Pairing, gold: Any, pred: Any, found: Counts) -> Tally:
         """Count what is annotated, what is predicted, and which rows of the gold side are found."""
+        rows = np.flatnonzero(found) if found.dtype == np.bool_ else found
         events = {
-            "tp": (gold.doc[found], gold.label[found]),
+            "tp": (gold.doc.take(rows), gold.label.take(rows)),
             "predicted": (pred.doc, pred.label),
             "annotated": (gold.doc, gold.label),
         }
@@ -123,7 +125,7 @@ class Tally:
 
     def total(self) -> Counts:
         """The counts of everything."""
-        total: Counts = self.counts.sum(axis=0)
+        total: Counts = self.counts.sum(axis=0, dtype=None if self.counts.dtype.kind == "f" else np.int64)
         return total
 
     def by_label(self) -> Counts:
@@ -133,6 +135,13 @@ class Tally:
     def by_document(self) -> Counts:
         """A row of counts for each document."""
         return _sum(self.doc, self.counts, len(self.documents))
+
+
+def _small(counts: Counts) -> Counts:
+    """Whole numbers in as few bytes as they need."""
+    if counts.dtype.kind == "f" or not counts.size:
+        return counts
+    return counts.astype(np.int16 if counts.max() < 2**15 else np.int32 if counts.max() < 2**31 else np.int64)
 
 
 def _sum(key: Ints, counts: Counts, size: int) -> Counts:

@@ -297,3 +297,14 @@ def test_clusters_are_swapped_whole(systems: Path) -> None:
 )
 def test_wrong_gates(call: tuple[str, ...], words: str, scored: Path) -> None:
     assert words in run(*call, cwd=scored, code=2)[1]
+
+
+@pytest.mark.parametrize("more", [(), ("--jobs", "2"), ("--format", "markdown")], ids=" ".join)
+def test_spans_that_go_by_are_compared_like_those_that_are_kept(systems: Path, more: tuple[str, ...]) -> None:
+    lines = (systems / "good.jsonl").read_text().splitlines()
+    (systems / "turned.jsonl").write_text("\n".join(lines[::-1]) + "\n")
+    call = (*CALL, "turned=turned.jsonl", "-m", "iou", *more)
+    kept, _ = run(*call, "-o", "out", "--no-report", cwd=systems)
+    gone_by, _ = run(*call, cwd=systems)
+    assert gone_by == kept
+    assert "fixed" in kept or more[:1] == ("--format",)

@@ -63,7 +63,7 @@ class Pairing:
         """The intersection over union of each pair of the overlaps; that of two empty spans in one place is 1."""
         both = self.overlaps
         sizes = [(side.end - side.start).astype(np.int64) for side in (self.gold, self.pred)]
-        union = sizes[0][both.gold] + sizes[1][both.pred] - both.shared
+        union = sizes[0].take(both.gold) + sizes[1].take(both.pred) - both.shared
         return np.where(union == 0, 1.0, both.shared / np.maximum(union, 1))
 
     @cached_property
@@ -172,13 +172,13 @@ def pair(
 
 
 def describe(account: Account) -> list[str]:
-    """What did not fit, a sentence each.
+    """What did not fit, a sentence each, in an order that does not depend on that of documents.
 
     >>> describe(Counter({("base", "repeated", ""): 2, ("gold", "dropped", "MISC"): 1}))
-    ['base: 2 duplicate spans count once.', 'gold: 1 span labelled MISC was left out by the label map.']
+    ['gold: 1 span labelled MISC was left out by the label map.', 'base: 2 duplicate spans count once.']
     """
     sentences = []
-    for (side, what, label), count in account.items():
+    for (side, what, label), count in sorted(account.items(), key=_in_turn):
         one = count == 1
         sentence = {
             "missing": f"{count} gold document{'' if one else 's'} without output; "
@@ -197,13 +197,19 @@ def describe(account: Account) -> list[str]:
     return sentences
 
 
+def _in_turn(item: tuple[tuple[str, str, str], int]) -> tuple[int, bool, str]:
+    (side, what, label), _ = item
+    kinds = ("missing", "ignored", "scored", "dropped", "repeated", "resolved")
+    return kinds.index(what), side != "gold", label
+
+
 def recode(corpus: Corpus, labels: tuple[str, ...]) -> Corpus:
     """The corpus with its labels coded by another table, which has them all."""
     if corpus.labels == labels:
         return corpus
     place = {label: code for code, label in enumerate(labels)}
     codes = np.array([place[label] for label in corpus.labels] or [0], np.int32)
-    return corpus.with_columns(label=codes[corpus.label], labels=labels)
+    return corpus.with_columns(label=codes.take(corpus.label), labels=labels)
 
 
 def in_order(corpus: Corpus, *, by_attributes: bool = False) -> tuple[Corpus, int]:
@@ -312,7 +318,7 @@ def _fit_text(gold: Corpus, pred: Corpus, system: str) -> None:
     for mine, other, side, whose in ((pred, gold, system, "gold"), (gold, pred, "gold", system)):
         if other.text_length is None:
             continue
-        length = other.text_length[mine.doc]
+        length = np.repeat(other.text_length, np.diff(mine.bounds))
         past = np.flatnonzero((mine.end > length) & (length >= 0))
         if past.size:
             row = int(past[0])

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanscore.align.documents import Pairing, in_order
 from spanscore.align.tokens import TokenTable
-from spanscore.columns import Bools, Ints, Longs, Strings
+from spanscore.columns import Bools, Ints, Longs, Strings, ranges
 from spanscore.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -51,8 +52,18 @@ def merged(side: Corpus, gaps: Gaps | None = None) -> Corpus:
     if not joins.any():
         return side
     first = np.flatnonzero(np.concatenate([[True], ~joins]))
-    score = None if by_chain.score is None else np.fmax.reduceat(by_chain.score, first)
-    return by_document(by_chain.with_spans(first, end=np.maximum.reduceat(by_chain.end, first), score=score))
+    score = None if by_chain.score is None else _best_of(np.fmax, by_chain.score, first)
+    return by_document(by_chain.with_spans(first, end=_best_of(np.maximum, by_chain.end, first), score=score))
+
+
+def _best_of(best: np.ufunc, column: NDArray[Any], first: Longs) -> NDArray[Any]:
+    """The best value of each run of rows, which are nearly all of one row."""
+    found = column.take(first)
+    size = np.diff(first, append=len(column))
+    several = np.flatnonzero(size > 1)
+    rows = ranges(first[several], size[several])
+    found[several] = best.reduceat(column.take(rows), np.cumsum(size[several]) - size[several])
+    return found
 
 
 def trimmed(side: Corpus, table: TokenTable, texts: Sequence[str | None], skip: SkipWords) -> Corpus:

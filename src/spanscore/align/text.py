@@ -25,7 +25,7 @@ _table = np.full(0x110000, 255, np.uint8)
 
 def _kinds_of(codes: NDArray[Any]) -> NDArray[np.uint8]:
     """The kinds of these code points, as the regular expressions `\\\\s` and `\\\\w` see them."""
-    found: NDArray[np.uint8] = _table[codes]
+    found: NDArray[np.uint8] = _table.take(codes)
     if found.max(initial=0) <= OTHER:
         return found
     for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
@@ -100,13 +100,11 @@ class Letters:
         codes, base = self._lying
         if not len(codes):
             return np.zeros(len(doc), np.bool_)
-        place = base[doc] + at
-        if self.complete:
-            found: Bools = _kinds_of(codes[place]) == WHITE
-            return found
-        assert self.strings.missing is not None
-        found = _kinds_of(codes[np.minimum(place, len(codes) - 1)]) == WHITE
-        return found & ~self.strings.missing[doc]
+        letters = codes.take(base.take(doc) + at, mode="clip")
+        if self.strings.ascii and not (letters <= ord(" ")).any():
+            return np.zeros(len(doc), np.bool_)
+        found: Bools = _kinds_of(letters) == WHITE
+        return found if self.strings.missing is None else found & ~self.strings.missing.take(doc)
 
     def tokens(self, *, words: bool) -> tuple[Longs, Longs, Longs]:
         """The documents, starts and ends of all tokens: runs of word characters and single others, or (not `words`)

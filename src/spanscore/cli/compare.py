@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, resolve_option, scoring_options, systems, tag_options
+from spanscore.cli.reading import chunks, in_parts, jobs_option, resolve_option, scoring_options, systems, tag_options
 from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import plural, printable
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--permutations", type=int, default=10_000, show_default=True, help="Permutations for p-values.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The p-value that is significant.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of resamples and permutations.")
+@jobs_option
 @tag_options
 @click.option(
     "--format",
@@ -56,6 +57,7 @@ def command(
     permutations: int,
     alpha: float,
     seed: int,
+    jobs: int,
     tags: dict[str, Any],
     format_: str,
     output: str | None,
@@ -68,9 +70,13 @@ def command(
     \b
     spanscore compare gold.jsonl base=a.jsonl new=b.jsonl -m iou -m exact -o out
     """
+    from spanscore.engine import workers
+
+    ready = click.get_current_context().with_resource(workers.ready(jobs, gold)) if output is None else None
     from spanscore.align import LabelMap
-    from spanscore.engine.compare import compare
+    from spanscore.engine.compare import check, compare, compare_parts
     from spanscore.engine.local import DEFAULT_MEASURES
+    from spanscore.engine.parts import Plan, choose
     from spanscore.measures import expand
     from spanscore.readers import whole
     from spanscore.report import comparison as report
@@ -80,24 +86,34 @@ def command(
     chosen = expand(measures or DEFAULT_MEASURES)
     check_outputs(None, output)
     files = systems(gold, pred)
-    found = compare(
-        whole(chunks(gold, gold_format, tags)),
-        {name: whole(chunks(path, pred_format, tags)) for name, path in files},
-        chosen,
-        bootstrap=Bootstrap(level, resamples, seed, cluster),
-        permutations=permutations,
-        alpha=alpha,
-        beta=beta,
-        label_map=LabelMap() if label_map is None else LabelMap.read(label_map),
-        resolve=resolve,
-        extra_documents=extra_documents,
-        by=by,
-    )
+    check(len(files), permutations, alpha)
+    mapping = LabelMap() if label_map is None else LabelMap.read(label_map)
+    how = Bootstrap(level, resamples, seed, cluster)
+    plan = Plan(choose(chosen, beta), beta, mapping, extra_documents, resolve, ci=how, each_span=True)
+    settings: dict[str, Any] = {"permutations": permutations, "alpha": alpha}
+    if output is None and not by and plan.in_parts and gold != "-":
+        found = compare_parts(
+            plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, ready, quiet=quiet), **settings
+        )
+    else:
+        found = compare(
+            whole(chunks(gold, gold_format, tags)),
+            {name: whole(chunks(path, pred_format, tags)) for name, path in files},
+            chosen,
+            bootstrap=how,
+            beta=beta,
+            label_map=mapping,
+            resolve=resolve,
+            extra_documents=extra_documents,
+            by=by,
+            **settings,
+        )
     if not quiet:
         for warning in found.result.warnings:
             click.echo(f"warning: {warning}", err=True)
     first, second = files[0][0], files[-1][0]
-    changes = {repr(one): found.changes(repr(one), first, second) for one in chosen}
+    kept = output is not None or by
+    changes = {repr(one): found.changes(repr(one), first, second) if kept else [] for one in chosen}
     if output is not None:
         found = replace(found, result=asked(found.result, tags, text))
         save_all(found.result, output, text=text, report=not no_report, quiet=quiet)
@@ -109,7 +125,8 @@ def command(
     else:
         click.echo(report.plain(found))
         for name, listed in changes.items():
-            click.echo(f"\n{name}, gold spans from {printable(first)} to {printable(second)}: {_told(listed)}")
+            told = _told(found.statuses(name, first, second))
+            click.echo(f"\n{name}, gold spans from {printable(first)} to {printable(second)}: {told}")
             for line in report.diff_lines(found, listed):
                 click.echo(line)
         if by:
@@ -118,9 +135,12 @@ def command(
             click.echo(f"\n{tables.plain(found.result)}")
 
 
-def _told(changes: list[Change]) -> str:
-    counts = Counter(change.status for change in changes)
-    worst = Counter(change.label for change in changes if change.status == "broken").most_common(3)
+def _told(statuses: Counter[tuple[str, str]]) -> str:
+    counts: Counter[str] = Counter()
+    for (_, status), count in statuses.items():
+        counts[status] += count
+    broken = Counter({label: count for (label, status), count in statuses.items() if status == "broken" and count})
+    worst = broken.most_common(3)
     most = f" (most broken: {', '.join(f'{printable(label)} {n}' for label, n in worst)})" if worst else ""
     return (
         f"{plural(counts['fixed'], 'span')} fixed, {counts['broken']} broken, {counts['both right']} right and "

@@ -14,8 +14,10 @@ from spanscore.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
 
     from spanscore.corpus import Corpus
+    from spanscore.engine.parts import Part, Plan
 
 
 LARGE = 50_000_000
@@ -83,6 +85,18 @@ def scoring_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--jobs, for commands that can read and score ranges of files."""
+
+    def at_least_one(_: click.Context, __: click.Parameter, jobs: int) -> int:
+        if jobs < 1:
+            raise UsageError("--jobs must be at least 1.")
+        return jobs
+
+    said = "Processes that read and score large files."
+    return click.option("--jobs", type=int, default=1, show_default=True, callback=at_least_one, help=said)(command)
+
+
 def resolve_option(*choices: str) -> Callable[..., Any]:
     """--resolve, with the ways of settling overlapping spans that a command can take."""
     return click.option(
@@ -101,6 +115,32 @@ def chunks(
     from spanscore.readers import read_chunks
 
     return read_chunks(path, format_, given(tags), progress=progress)
+
+
+def in_parts(
+    plan: Plan,
+    gold: tuple[str, str | None],
+    files: list[tuple[str, str]],
+    pred_format: str | None,
+    tags: dict[str, Any],
+    jobs: int,
+    ready: Executor | None,
+    *,
+    quiet: bool,
+) -> dict[str, Part]:
+    """Read and count some documents of each system at a time, in one process or in several."""
+    from spanscore.engine.local import count_chunks
+    from spanscore.engine.ranges import count_ranges
+
+    parts = {}
+    for name, path in files:
+        part = count_ranges(plan, gold, (path, pred_format), name, jobs, ready) if jobs > 1 else None
+        if part is None:
+            with reading_bar(gold[0], path, quiet=quiet) as progress:
+                sides = (chunks(*gold, tags, progress), chunks(path, pred_format, tags, progress))
+                part = count_chunks(plan, *sides, name)
+        parts[name] = part
+    return parts
 
 
 @contextmanager

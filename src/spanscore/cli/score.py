@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, reading_bar, resolve_option, scoring_options, systems, tag_options
+from spanscore.cli.reading import chunks, in_parts, jobs_option, resolve_option, scoring_options, systems, tag_options
 from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import UsageError, plural
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--resamples", type=int, default=1000, show_default=True, help="Resamples of documents for intervals.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the resamples.")
 @click.option("--cluster", metavar="meta.KEY", help="Resample documents together that share this field.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes that read and score large files.")
+@jobs_option
 @click.option(
     "--engine",
     type=click.Choice(["local", "spark"]),
@@ -96,9 +96,12 @@ def command(
     spanscore score gold.jsonl pred.jsonl
     spanscore score gold.json base=a.jsonl new=b.jsonl -m iou -m iou.pii -o out
     """
+    from spanscore.engine import workers
+
+    ready = click.get_current_context().with_resource(workers.ready(jobs, gold)) if output is None else None
     from spanscore.align import LabelMap
     from spanscore.engine.local import DEFAULT_MEASURES, score_all
-    from spanscore.engine.parts import Plan, choose
+    from spanscore.engine.parts import Plan, choose, result_of
     from spanscore.measures import expand
     from spanscore.readers import whole as whole_corpus
     from spanscore.report.files import check_outputs, to_json, whole
@@ -116,8 +119,6 @@ def command(
         "resolve": resolve,
         "ci": None if level is None else Bootstrap(level, resamples, seed, cluster),
     }
-    if jobs < 1:
-        raise UsageError("--jobs must be at least 1.")
     if level is None and cluster is not None:
         raise UsageError("--cluster is for intervals; give --ci 0.95 too.")
     plan = Plan(choose(chosen, beta), beta, mapping, extra_documents, resolve, ci=settings["ci"])
@@ -128,7 +129,9 @@ def command(
     elif master is not None:
         raise UsageError("--master is for --engine spark.")
     elif output is None and not by and plan.in_parts and (gold != "-" or len(files) == 1):
-        result = _in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, quiet=quiet)
+        result = result_of(
+            plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, ready, quiet=quiet)
+        )
     else:
         read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
         keep = bool(by) or output is not None
@@ -169,32 +172,6 @@ def _on_spark(plan: Plan, gold: File, files: list[tuple[str, File]], master: str
         if given not in (None, "parquet") or not path.endswith(".parquet"):
             raise UsageError(f"'{path}' is not called *.parquet, which the Spark engine reads; see spanscore convert.")
     return spark.score_files(plan, gold, files, master)
-
-
-def _in_parts(
-    plan: Plan,
-    gold: tuple[str, str | None],
-    files: list[tuple[str, str]],
-    pred_format: str | None,
-    tags: dict[str, Any],
-    jobs: int,
-    *,
-    quiet: bool,
-) -> Result:
-    """Read and count some documents at a time, in one process or in several."""
-    from spanscore.engine.local import count_chunks
-    from spanscore.engine.parts import result_of
-    from spanscore.engine.ranges import count_ranges
-
-    parts = {}
-    for name, path in files:
-        part = count_ranges(plan, gold, (path, pred_format), name, jobs) if jobs > 1 else None
-        if part is None:
-            with reading_bar(gold[0], path, quiet=quiet) as progress:
-                sides = (chunks(*gold, tags, progress), chunks(path, pred_format, tags, progress))
-                part = count_chunks(plan, *sides, name)
-        parts[name] = part
-    return result_of(plan, parts)
 
 
 def _with_tables(measures: list[Measure], tables: dict[str, str | None]) -> list[Measure]:

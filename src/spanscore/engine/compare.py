@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spanscore.engine.local import DEFAULT_MEASURES, score_all
+from spanscore.engine.parts import Found, result_of
 from spanscore.errors import UsageError
 from spanscore.result import NUMBERS
 from spanscore.stats import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from spanscore.columns import Bools, Floats
     from spanscore.corpus import Corpus
+    from spanscore.engine.parts import Part, Plan
     from spanscore.measures import Measure
     from spanscore.result import Result, Scores
     from spanscore.tally import Counts
@@ -76,6 +78,8 @@ class Comparison:
     bootstrap: Bootstrap
     permutations: int
     alpha: float
+    found: Mapping[tuple[str, str], Found] = field(default_factory=dict, repr=False)
+    """What became of each gold span by each measure and system, where the spans themselves were not kept."""
 
     def letters(self) -> dict[str, str]:
         """A letter for each system."""
@@ -127,6 +131,20 @@ class Comparison:
             key=lambda one: (STATUS.index(one.status), one.document, one.start, one.end, one.label),
         )
 
+    def statuses(self, measure: str, first: str, second: str) -> Counter[tuple[str, str]]:
+        """How many gold spans of each label were broken, fixed and neither from the first system to the second."""
+        a, b = (self._found(measure, system) for system in (first, second))
+        _refuse_other_spans(measure, len(a.label), len(b.label))
+        counts = np.bincount(4 * a.label.astype(np.int64) + 2 * a.right + b.right, minlength=4 * len(a.labels))
+        status = ("both wrong", "fixed", "broken", "both right")
+        return Counter(
+            {(label, status[i]): n for (label, i), n in zip(product(a.labels, range(4)), counts.tolist(), strict=True)}
+        )
+
+    def _found(self, measure: str, system: str) -> Found:
+        found = self.found.get((measure, system))
+        return Found.of(self.result[measure, system].judgement) if found is None else found
+
     def diff(self, changes: Sequence[Change], by: str | None = None) -> dict[str | None, dict[str, int]]:
         """How many gold spans were broken, fixed and neither: of all, of each type or document, or of each value of
         `meta.KEY`.
@@ -160,14 +178,32 @@ def compare(
     >>> found.better_than("exact", "recall", "good"), found.differences[1].difference
     ('b', 0.5)
     """
-    if len(systems) < 2:
+    check(len(systems), permutations, alpha)
+    how = bootstrap or Bootstrap()
+    result = score_all(gold, systems, measures, ci=how, **settings)
+    return Comparison(result, tuple(systems), _all_differences(result, how, permutations), how, permutations, alpha)
+
+
+def compare_parts(plan: Plan, parts: Mapping[str, Part], *, permutations: int, alpha: float) -> Comparison:
+    """The same of what was counted of each system, with intervals and each span, while its documents went by."""
+    assert plan.ci is not None
+    result = result_of(plan, parts)
+    names = _names(result)
+    found = {(name, system): one for system, part in parts.items() for name, one in zip(names, part.found, strict=True)}
+    differences = _all_differences(result, plan.ci, permutations)
+    return Comparison(result, tuple(parts), differences, plan.ci, permutations, alpha, found)
+
+
+def check(systems: int, permutations: int, alpha: float) -> None:
+    """Refuse what cannot be compared so."""
+    if systems < 2:
         raise UsageError("a comparison needs at least two systems.")
     if not 1 <= permutations <= 1_000_000 or not 0 < alpha < 1:
         raise UsageError("permutations must be from 1 to 1000000, and alpha between 0 and 1.")
-    how = bootstrap or Bootstrap()
-    result = score_all(gold, systems, measures, ci=how, **settings)
-    differences = [one for name in _names(result) for one in _differences(result, name, how, permutations)]
-    return Comparison(result, tuple(systems), tuple(differences), how, permutations, alpha)
+
+
+def _all_differences(result: Result, how: Bootstrap, permutations: int) -> tuple[Difference, ...]:
+    return tuple(one for name in _names(result) for one in _differences(result, name, how, permutations))
 
 
 def _differences(result: Result, name: str, how: Bootstrap, permutations: int) -> Iterator[Difference]:
@@ -193,6 +229,11 @@ def _differences(result: Result, name: str, how: Bootstrap, permutations: int) -
 def _tables(scores: Sequence[Scores], cluster: str | None) -> list[Counts]:
     """Each system's counts by document or cluster of documents, for the same ones in the same order."""
     units = [one.units(cluster) for one in scores]
+    first = units[0].documents
+    if all(one.documents == first for one in units[1:]):
+        listed = list(first)
+        order = sorted(range(len(listed)), key=listed.__getitem__)
+        return [one.by_document()[order] for one in units]
     names = sorted({name for one in units for name in one.documents})
     return [one.of_documents(names) for one in units]
 
@@ -206,10 +247,7 @@ def statistic_of(scores: Scores, number: str) -> Callable[[Counts], Floats]:
 def _changes(first: Scores, second: Scores, by: Sequence[str]) -> Iterator[Change]:
     judgements = [one.judgement for one in (first, second)]
     gold, text = judgements[0].pairing.gold, judgements[0].pairing.text
-    if len(judgements[1].pairing.gold.doc) != len(gold.doc):
-        raise UsageError(
-            f"{first.measure!r} does not see the same gold spans beside both systems; take another measure."
-        )
+    _refuse_other_spans(repr(first.measure), len(gold.doc), len(judgements[1].pairing.gold.doc))
     found: list[Bools] = [one.cell == one.pairing.gold.label for one in judgements]
     names = {(True, False): "broken", (False, True): "fixed", (False, False): "both wrong", (True, True): "both right"}
     slices = {what: (names, group.tolist()) for what in by for group, names in [first.slices(what)]}
@@ -219,6 +257,11 @@ def _changes(first: Scores, second: Scores, by: Sequence[str]) -> Iterator[Chang
         said = None if whole is None else whole[start:end]
         parts = {what: named[group[doc]] for what, (named, group) in slices.items()}
         yield Change(names[a, b], repr(first.measure), gold.ids[doc], start, end, gold.labels[label], said, parts)
+
+
+def _refuse_other_spans(measure: str, ours: int, theirs: int) -> None:
+    if ours != theirs:
+        raise UsageError(f"{measure} does not see the same gold spans beside both systems; take another measure.")
 
 
 def _names(result: Result) -> list[str]:

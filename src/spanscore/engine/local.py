@@ -201,6 +201,8 @@ def in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Co
     """
     ours, theirs = next(gold, None), next(pred, None)
     while ours is not None and theirs is not None:
+        while len(theirs) < len(ours) and (more := next(pred, None)) is not None:
+            theirs = Corpus.concat([theirs, more])
         size = min(len(ours), len(theirs))
         first, second = ours.block(0, size), theirs.block(0, size)
         if first.ids != second.ids:

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
     from spanscore.align.documents import Account, Extra
     from spanscore.align.resolve import Resolve
+    from spanscore.columns import Bools, Ints
     from spanscore.corpus import Corpus
+    from spanscore.measures.measure import Judgement
     from spanscore.stats import Bootstrap
 
-BLOCK = 4096
+BLOCK = 8192
 """Documents a block: what fits the processor's cache."""
 
 
@@ -46,6 +48,8 @@ class Plan:
     resolve: Resolve = "none"
     resolve_gold: bool = True
     ci: Bootstrap | None = None
+    each_span: bool = False
+    """Whether to remember which gold spans are found."""
 
     def pair(self, gold: Corpus, pred: Corpus, system: str) -> Pairing:
         """Gold and a system on one footing."""
@@ -169,6 +173,29 @@ class About:
 
 
 @dataclass(frozen=True, eq=False)
+class Found:
+    """The gold spans as a measure sees them, in order: their labels, and whether they are found."""
+
+    labels: tuple[str, ...]
+    label: Ints
+    right: Bools
+
+    @classmethod
+    def of(cls, judgement: Judgement) -> Found:
+        """The gold spans of a judgement."""
+        gold = judgement.pairing.gold
+        return cls(gold.labels, gold.label, judgement.cell == gold.label)
+
+    @staticmethod
+    def concat(parts: Sequence[Found]) -> Found:
+        """The spans of all these."""
+        labels = tuple(sorted({name for part in parts for name in part.labels}))
+        place = {name: code for code, name in enumerate(labels)}
+        recoded = [np.array([place[name] for name in part.labels] or [0], np.int32).take(part.label) for part in parts]
+        return Found(labels, np.concatenate(recoded), np.concatenate([part.right for part in parts]))
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
     """What was counted of some documents."""
 
@@ -180,6 +207,8 @@ class Part:
     attributes: frozenset[str]
     checks: NDArray[np.uint64]
     """A number for each document, by which two with one id would be found."""
+    found: tuple[Found, ...] = ()
+    """What became of each gold span by each measure, if that is asked for."""
 
     @classmethod
     def of(cls, plan: Plan, gold: Corpus, pred: Corpus, system: str) -> Part:
@@ -193,6 +222,7 @@ class Part:
             frozenset((*gold.labels, *pred.labels)),
             frozenset((*gold.attrs, *pred.attrs)),
             pairing.gold.ids.marks,
+            tuple(Found.of(one.judge(pairing)) for one in plan.measures) if plan.each_span else (),
         )
 
     @staticmethod
@@ -213,6 +243,7 @@ class Part:
             frozenset().union(*(part.labels for part in parts)),
             frozenset().union(*(part.attributes for part in parts)),
             np.concatenate([part.checks for part in parts]),
+            tuple(Found.concat(same) for same in zip(*(part.found for part in parts), strict=True)),
         )
 
     @staticmethod
@@ -227,7 +258,8 @@ class Part:
 
     def repeats(self) -> bool:
         """Whether two documents seem to have one id."""
-        return len(np.unique(self.checks)) < len(self.checks)
+        ordered = np.sort(self.checks)
+        return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def result_of(plan: Plan, systems: Mapping[str, Part]) -> Result:

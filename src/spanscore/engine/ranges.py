@@ -7,10 +7,10 @@ then, and knows what to say, and in which line.
 
 from __future__ import annotations
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ import msgspec
 
 from spanscore.engine.local import in_step
 from spanscore.engine.parts import Part
+from spanscore.engine.workers import pool_of, share
 from spanscore.errors import InputError, SpanscoreError
 from spanscore.readers import read_chunks
 from spanscore.readers.sniff import sniff
@@ -26,13 +27,16 @@ from spanscore.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
 
     from spanscore.engine.parts import Plan
 
 LEAST = 1 << 22
 """Fewer bytes are not worth a process."""
+SHARES = 16
+"""Ranges for each process: whoever is done takes the next, so that all are done at about the same time."""
 AROUND = 1 << 20
-"""How far from where it should be a document is looked for."""
+"""How far from where it should be a document is looked for first."""
 
 
 class _Id(msgspec.Struct):
@@ -48,16 +52,16 @@ File = tuple[str, str | None]
 Range = tuple[int, int]
 
 
-def count_ranges(plan: Plan, gold: File, pred: File, system: str, jobs: int) -> Part | None:
-    """Count two files by so many processes; None if one must do it."""
+def count_ranges(
+    plan: Plan, gold: File, pred: File, system: str, jobs: int, ready: Executor | None = None
+) -> Part | None:
+    """Count two files by so many processes, all but this one of those that are ready; None if one must do it."""
     try:
-        tasks = plan_ranges(gold, pred, jobs)
+        tasks = plan_ranges(gold, pred, jobs * SHARES if jobs > 1 else 1)
         if len(tasks) < 2:
             return None
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(len(tasks) - 1, mp_context=context) as pool:
-            others = [pool.submit(count_range, plan, task, system) for task in tasks[1:]]
-            parts = [count_range(plan, tasks[0], system), *(one.result() for one in others)]
+        with nullcontext(ready) if ready is not None else pool_of(min(jobs, len(tasks)) - 1) as pool:
+            parts = share(partial(count_range, plan, system=system), tasks, pool, jobs - 1)
     except (SpanscoreError, OSError, ValueError, BrokenProcessPool):
         return None
     return merge_ranges(parts, gold, pred)
@@ -163,17 +167,18 @@ def _cut_lines(gold: Path, pred: Path, count: int) -> list[tuple[Range, Range]]:
 
 
 def _find(file: Any, name: str, near: int, size: int) -> int | None:
-    """Where the line of a document begins in a file, near a place."""
-    begin = max(0, near - AROUND - size // 50)
-    file.seek(begin)
-    data = file.read(2 * (near - begin) + AROUND)
-    at = -1
+    """Where the line of a document begins in a file: near a place, or at least not far from it."""
     spelt = msgspec.json.encode(name)
-    while (at := data.find(spelt, at + 1)) >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
-        end = data.find(b"\n", at)
-        if (start or not begin) and end >= 0 and _name(data[start:end]) == name:
-            return int(begin + start)
+    for reach in (AROUND, AROUND + size // 50):
+        begin = max(0, near - reach)
+        file.seek(begin)
+        data = file.read(near - begin + reach)
+        at = -1
+        while (at := data.find(spelt, at + 1)) >= 0:
+            start = data.rfind(b"\n", 0, at) + 1
+            end = data.find(b"\n", at)
+            if (start or not begin) and end >= 0 and _name(data[start:end]) == name:
+                return int(begin + start)
     return None
 
 

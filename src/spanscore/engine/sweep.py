@@ -236,9 +236,10 @@ def _changes(pairing: Pairing, measure: Measure) -> tuple[tuple[str, ...], tuple
     for first, last in _parts(_sizes(pairing, measure)[docs]):
         tally = measure.tally(_at(pairing, docs[first:last], levels[first:last]))
         fields, labels, at = tally.fields, tally.labels, tally.doc + first
-        found.append((levels[at], tally.label, tally.counts))
+        counts = tally.counts if tally.counts.dtype.kind == "f" else tally.counts.astype(np.int64)
+        found.append((levels[at], tally.label, counts))
         undone = np.flatnonzero(goes_on[at])  # what is counted at the next level takes its place
-        found.append((levels[at[undone] + 1], tally.label[undone], -tally.counts[undone]))
+        found.append((levels[at[undone] + 1], tally.label[undone], -counts[undone]))
     return fields, labels, *(np.concatenate(column) for column in zip(*found, strict=True))  # type: ignore[return-value]
 
 

@@ -79,12 +79,12 @@ def judge_in_place(pairing: Pairing, a: Longs, b: Longs) -> Judgement:
 def identical(pairing: Pairing, *, same_label: bool) -> tuple[Longs, Longs]:
     """Gold and predicted rows with the same boundaries."""
     both, gold, pred = pairing.overlaps, pairing.gold, pairing.pred
-    whole = (both.shared == (gold.end - gold.start)[both.gold]) & (both.shared == (pred.end - pred.start)[both.pred])
-    a, b = both.gold[whole], both.pred[whole]
-    if not same_label:
-        return a, b
-    same = gold.label[a] == pred.label[b]
-    return a[same], b[same]
+    whole = both.shared == (gold.end - gold.start).take(both.gold)
+    whole &= both.shared == (pred.end - pred.start).take(both.pred)
+    if same_label:
+        whole &= gold.label.take(both.gold) == pred.label.take(both.pred)
+    rows = np.flatnonzero(whole)
+    return both.gold.take(rows), both.pred.take(rows)
 
 
 def _in_turn(a: Longs, b: Longs) -> tuple[Longs, Longs]:

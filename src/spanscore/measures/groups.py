@@ -34,11 +34,12 @@ def groups(pairing: Pairing, *, off_by_one: bool = False) -> Groups:
     """
     both, gold, pred = pairing.overlaps, pairing.gold, pairing.pred
     gold_length, pred_length = gold.end - gold.start, pred.end - pred.start
-    label = pred.label[both.pred]
-    shared, covered = both.shared, pred_length[both.pred].astype(np.int64)
-    crowded = np.bincount(both.gold, minlength=len(gold.start))[both.gold] > 1
+    label = pred.label.take(both.pred)
+    shared, covered = both.shared, pred_length.take(both.pred).astype(np.int64)
+    crowded = np.bincount(both.gold, minlength=len(gold.start)).take(both.gold) > 1
     if not crowded.any():
-        return Groups(both.gold, label, _iou(shared, gold_length[both.gold] + covered - shared), np.arange(len(both)))
+        union = gold_length.take(both.gold) + covered - shared
+        return Groups(both.gold, label, _iou(shared, union), np.arange(len(both)))
 
     rows = np.flatnonzero(crowded)
     key = (both.gold[rows] * len(pairing.labels) + label[rows]) * np.int64(len(pred.start)) + both.pred[rows]
@@ -57,13 +58,13 @@ def groups(pairing: Pairing, *, off_by_one: bool = False) -> Groups:
     of[alone] = np.arange(len(alone))
     of[rows] = number + len(alone)
     leaders = np.concatenate([alone, rows[first]])
-    shared = np.concatenate([shared[alone], inside])
-    covered = np.concatenate([covered[alone], outside])
-    leader_gold = both.gold[leaders]
-    size = gold_length[leader_gold].astype(np.int64)
+    shared = np.concatenate([shared.take(alone), inside])
+    covered = np.concatenate([covered.take(alone), outside])
+    leader_gold = both.gold.take(leaders)
+    size = gold_length.take(leader_gold).astype(np.int64)
     if off_by_one:
         size[len(alone) :] += 1
-    return Groups(leader_gold, label[leaders], _iou(shared, size + covered - shared), of)
+    return Groups(leader_gold, label.take(leaders), _iou(shared, size + covered - shared), of)
 
 
 def _union(number: Longs, first: Bools, low: Ints, high: Ints, start: Ints, end: Ints) -> tuple[Longs, Longs]:

@@ -50,14 +50,15 @@ class GroupedIoU(Measure):
         gold, pred = seen.gold, seen.pred
         found = self._groups(measured)
         hit = self._hits(seen, found)
-        alone = np.ones(len(pred.start), np.bool_)
-        alone[measured.overlaps.pred] = False
-        tp = found.gold[hit]
-        events: dict[str, tuple[Any, ...]] = {"tp": (gold.doc[tp], gold.label[tp])}
+        touching = np.ones(len(pred.start), np.bool_)
+        touching[measured.overlaps.pred] = False
+        alone = np.flatnonzero(touching)
+        tp = found.gold.compress(hit)
+        events: dict[str, tuple[Any, ...]] = {"tp": (gold.doc.take(tp), gold.label.take(tp))}
         if self.count == "groups":
             events["predicted"] = (
-                np.concatenate([gold.doc[found.gold], pred.doc[alone]]),
-                np.concatenate([found.label, pred.label[alone]]),
+                np.concatenate([gold.doc.take(found.gold), pred.doc.take(alone)]),
+                np.concatenate([found.label, pred.label.take(alone)]),
             )
         else:
             events["predicted"] = (pred.doc, pred.label)
@@ -123,7 +124,7 @@ class GroupedIoU(Measure):
         return repr(self) if self.skip[0] != "@" else f"{self!r}#{skip_words(self.skip).digest}"
 
     def _hits(self, seen: Pairing, found: Groups) -> Bools:
-        hits: Bools = (found.label == seen.gold.label[found.gold]) & (found.iou >= self.threshold)
+        hits: Bools = (found.label == seen.gold.label.take(found.gold)) & (found.iou >= self.threshold)
         return hits
 
     def _right(self, measured: Pairing, found: Groups, hit: Bools) -> Bools:

@@ -55,8 +55,8 @@ def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
     labels = [path for path in leaves if path.startswith("spans.") and path.endswith(".label")]
     small = metadata.num_rows < SMALL * metadata.num_row_groups
     with (
-        parquet.ParquetFile(path, metadata=metadata) as plain,
-        parquet.ParquetFile(path, metadata=metadata, read_dictionary=labels) as coded,
+        parquet.ParquetFile(path, metadata=metadata, pre_buffer=False) as plain,
+        parquet.ParquetFile(path, metadata=metadata, read_dictionary=labels, pre_buffer=False) as coded,
     ):
         columns = [name for name in COLUMNS if name in plain.schema_arrow.names]
         for some in [groups] if small else [[group] for group in groups]:

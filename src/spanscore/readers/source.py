@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedReader
 
-BLOCK = 3 << 20
+    from numpy.typing import NDArray
+
+    from spanscore.columns import Longs
+
+BLOCK = 4 << 20
 """How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
 
 HEAD = 1 << 16
@@ -38,18 +42,32 @@ class Block:
     size: int
     first: int
     lines: int
+    breaks: Longs
+    """Where lines end; of several breaks in the same eight bytes, the first."""
 
     @classmethod
     def of(cls, first: int, *pieces: bytes | memoryview) -> Self:
         """The block of these pieces, whose first line has this number."""
         size = sum(map(len, pieces))
         buffer = b"".join((bytes(MARGIN), *pieces, bytes(MARGIN + -size % 8)))
-        return cls(buffer, size, first, int(np.count_nonzero(np.frombuffer(buffer, np.uint8) == ord("\n"))))
+        breaks, lines = places(np.frombuffer(buffer, np.uint8), ord("\n"))
+        return cls(buffer, size, first, lines, breaks)
 
     @property
     def data(self) -> bytes:
         """The lines alone."""
         return self.buffer[MARGIN : MARGIN + self.size]
+
+
+def places(data: NDArray[np.uint8], byte: int) -> tuple[Longs, int]:
+    """The places of this byte, of several in the same eight bytes the first, and how often it is there in all."""
+    bits = np.packbits(data == byte, bitorder="little")
+    place = np.flatnonzero(bits != 0)
+    found = bits.take(place)
+    return 8 * place + _LOWEST_BIT.take(found), int(np.bitwise_count(found).sum())
+
+
+_LOWEST_BIT = np.array([(i & -i).bit_length() - 1 for i in range(256)], np.int64)
 
 
 class Source:

@@ -82,7 +82,7 @@ class LineLayout:
     def read(self, scan: Scan, lines: int) -> tuple[Longs, Strings[str], Strings[str] | None] | None:
         """How many spans each line has, ids and texts; None where a line is not spelt so."""
         page = scan.page
-        end = page.find(ord("\n"))
+        end = page.breaks
         if len(end) != lines:
             return None
         start = np.concatenate([[MARGIN], end[:-1] + 1])

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from spanscore.columns import Strings, Words, words_at
-from spanscore.readers.source import MARGIN, Block
+from spanscore.readers.source import MARGIN, Block, places
 
 if TYPE_CHECKING:
     from spanscore.columns import Bools, Longs
@@ -20,14 +20,12 @@ class Page:
     """Some bytes that can be looked at eight and more at a time, at many places at once."""
 
     def __init__(self, block: Block) -> None:
-        self.buffer, self.end = block.buffer, MARGIN + block.size
+        self.buffer, self.end, self.breaks = block.buffer, MARGIN + block.size, block.breaks
         self.bytes = np.frombuffer(self.buffer, np.uint8)
 
     def find(self, byte: int) -> Longs:
         """The places of this byte; of several in the same eight bytes, the first."""
-        bits = np.packbits(self.bytes == byte, bitorder="little")
-        place = np.flatnonzero(bits != 0)
-        return 8 * place + _LOWEST_BIT[bits[place]]
+        return places(self.bytes, byte)[0]
 
     def rows(self, at: Longs, words: int) -> Words:
         """So many words from each of these places on, a row a place."""
@@ -72,7 +70,6 @@ class Page:
 
 
 _string = msgspec.json.Decoder(str)
-_LOWEST_BIT = np.array([(i & -i).bit_length() - 1 for i in range(256)], np.int64)
 
 
 def _repeat(byte: int) -> np.uint64:
