@@ -29,7 +29,7 @@ format: .venv/dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/bench .venv-parity/installed
+bench: .venv/bench .venv-parity/installed .venv-spark/installed
 	$(BIN)/python bench/run.py
 
 docs: .venv/docs

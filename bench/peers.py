@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -148,7 +149,8 @@ def main() -> None:
             "seconds": min(times),
             "spans_per_second": spans / min(times),
         }
-    print(json.dumps(found))
+    names = ("presidio-evaluator", "nervaluate", "seqeval", "neleval", "spacy")
+    print(json.dumps({"rates": found, "versions": {name: version(name) for name in names}}))
 
 
 if __name__ == "__main__":

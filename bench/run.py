@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import collections.abc
 import json
+import os
 import platform
 import random
 import shutil
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from importlib.metadata import version
@@ -38,6 +39,7 @@ from spanscore.records import Document
 from spanscore.stats import Bootstrap, permutation_p
 
 HERE = Path(__file__).parent
+PARITY, SPARK = (HERE.parent / name / "bin" / "python" for name in (".venv-parity", ".venv-spark"))
 DATA = HERE / "data"
 DOCUMENTS = 100_000
 PIPELINE = 20_000
@@ -163,242 +165,314 @@ def pipeline() -> dict[str, float]:
     return found
 
 
+def read_alone(paths: Sequence[Path]) -> None:
+    """The limit of limits: all bytes are read, and nothing is done with them."""
+    for path in paths:
+        with path.open("rb") as file:
+            while file.read(1 << 22):
+                pass
+
+
 def end_to_end(gold: Path, pred: Path) -> dict[str, float]:
-    """From two files to results, in chunks; and the limit."""
-    score = lambda: score_chunks(read_chunks(gold), read_chunks(pred), MEASURES)  # noqa: E731
-    return best({"spanscore": score, "msgspec": lambda: decode_alone((gold, pred))}, rounds=5)
+    """From two files to results, in chunks; from their twins in Parquet; and the limits."""
+    twins = scale.parquet(gold), scale.parquet(pred)
+    actions: dict[str, Callable[[], object]] = {
+        "spanscore": lambda: score_chunks(read_chunks(gold), read_chunks(pred), MEASURES),
+        "msgspec": lambda: decode_alone((gold, pred)),
+        "read": lambda: read_alone((gold, pred)),
+        "parquet": lambda: score_chunks(read_chunks(twins[0]), read_chunks(twins[1]), MEASURES),
+    }
+    return best(actions, rounds=7)
+
+
+def without_text(path: Path) -> Path:
+    """The same documents without their texts."""
+    bare = path.with_name(f"bare-{path.name}")
+    if not bare.exists():
+        with path.open() as lines, bare.open("w") as file:
+            for line in lines:
+                record = json.loads(line)
+                file.write(json.dumps({"id": record["id"], "spans": record["spans"]}) + "\n")
+    return bare
+
+
+def elsewhere(python: Path, script: str, *arguments: Path) -> Any:
+    """What a script prints as JSON, run by the Python of another environment."""
+    call = [str(python), str(HERE / script), *map(str, arguments)]
+    return json.loads(subprocess.run(call, capture_output=True, check=True).stdout.splitlines()[-1])
+
+
+@dataclass
+class Table:
+    """What was measured, a row each."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(
+        self, what: str, ours: float, peer: str, theirs: float, aim: str, *, spans: int | None = None, unit: str = "s"
+    ) -> None:
+        """A figure and what it is compared with: how many times better it is `at least`, or how many times as much."""
+        ratio = theirs / ours if aim.startswith("at least") else ours / theirs
+        self.rows.append(
+            {
+                "what": what,
+                "value": ours,
+                "unit": unit,
+                "peer": peer,
+                "peer_value": theirs,
+                "ratio": ratio,
+                "aim": aim,
+                "spans_per_second": None if spans is None else spans / ours,
+            }
+        )
+        print(f"{what}: {ours:.3f} {unit}; {peer}: {theirs:.3f} {unit}; ratio {ratio:.3g} ({aim})", flush=True)
+
+
+class Bench:
+    """All that is measured, on the same documents."""
+
+    def __init__(self) -> None:
+        self.table = Table()
+        self.gold_path, self.pred_path = write(DATA, DOCUMENTS)
+        self.gold, self.pred = ss.read(self.gold_path), ss.read(self.pred_path)
+        self.spans = len(self.gold.start) + len(self.pred.start)
+        self.peers: dict[str, Any] = {}
+        self.growth: list[dict[str, Any]] = []
+
+    def starting(self) -> None:
+        """The command line that does nothing."""
+        times = start_up()
+        self.table.add("spanscore --help", times["help"], "import click", times["click"], "at most 3")
+
+    def in_memory(self) -> None:
+        """Corpora that are read already."""
+        gold, pred, bare = self.gold, self.pred, replace(self.gold, text=None)
+        ours = best(
+            {"alone": lambda: ss.score(bare, pred, MEASURES), "text": lambda: ss.score(gold, pred, MEASURES)}, rounds=5
+        )
+        theirs = best({"nervaluate": nervaluate(gold, pred)}, rounds=1)["nervaluate"]
+        for what, name, aim in (("spans alone", "alone", "at least 200"), ("with text", "text", "at least 100")):
+            self.table.add(f"exact and iou in memory, {what}", ours[name], "nervaluate", theirs, aim, spans=self.spans)
+
+    def from_files(self) -> None:
+        """End to end, against peers and limits."""
+        self.peers = elsewhere(PARITY, "peers.py", self.gold_path, self.pred_path)
+        for what, path in (("spans alone", without_text(self.gold_path)), ("gold with text", self.gold_path)):
+            times = end_to_end(path, self.pred_path)
+            ours, named = times["spanscore"], f"exact and iou from JSON Lines, {what}"
+            if path is self.gold_path:
+                for peer, aim in PEERS.items():
+                    same = self.spans / self.peers["rates"][peer]["spans_per_second"]
+                    self.table.add(named, ours, peer, same, f"at least {aim}", spans=self.spans)
+            self.table.add(named, ours, "msgspec decodes both files", times["msgspec"], "at most 1.5", spans=self.spans)
+            self.table.add(named, ours, "both files read, nothing more", times["read"], "no aim", spans=self.spans)
+            self.table.add(
+                f"exact and iou from Parquet, {what}",
+                times["parquet"],
+                "from JSON Lines",
+                ours,
+                "at least 2.5",
+                spans=self.spans,
+            )
+
+    def families(self) -> None:
+        """Many measures at once."""
+        paths = self.gold_path, self.pred_path
+        times = best(
+            {
+                "iou": lambda: score_chunks(read_chunks(paths[0]), read_chunks(paths[1]), "iou"),
+                "all": lambda: score_chunks(read_chunks(paths[0]), read_chunks(paths[1]), SEED_FAMILIES),
+                "iou in memory": lambda: score_all(self.gold, {"pred": self.pred}, "iou", by_document=False),
+                "all in memory": lambda: score_all(self.gold, {"pred": self.pred}, SEED_FAMILIES, by_document=False),
+            },
+            rounds=3,
+        )
+        self.iou, self.iou_in_memory = times["iou"], times["iou in memory"]
+        what = f"{len(SEED_FAMILIES)} measures of the seed families at once"
+        for where, all_, alone, peer, aim in (
+            ("from JSON Lines with text", "all", "iou", "iou alone, the same way", "at most 4"),
+            ("in memory with text", "all in memory", "iou in memory", "iou alone", "no aim"),
+        ):
+            self.table.add(f"{what}, {where}", times[all_], peer, times[alone], aim, spans=self.spans)
+        times = best(clusterings(), rounds=3)
+        what = f"{len(CLUSTERINGS)} clustering measures, 10,000 mentions in 1,000 clusters"
+        self.table.add(what, times["spanscore"], "neleval with scipy", times["neleval"], "at least 5", spans=20_000)
+
+    def growing(self) -> None:
+        """From thousands of documents to a million, and from few spans in a document to many, in processes of their own."""
+        runs = {name: scale.Run(**run) for name, run in elsewhere(Path(sys.executable), "scale.py", DATA).items()}
+        idle = runs["nothing"].seconds
+        for name, run in runs.items():
+            if run.spans:
+                work = run.seconds - idle
+                self.growth.append(
+                    {
+                        "what": name,
+                        "spans": run.spans,
+                        "seconds": run.seconds,
+                        "microseconds_per_span": 1e6 * work / run.spans,
+                        "megabytes": run.megabytes,
+                    }
+                )
+                print(self.growth[-1], flush=True)
+        each = {one["what"]: one["microseconds_per_span"] for one in self.growth}
+        for what, large, small, aim in (
+            ("1,000,000 documents, a span", "1,000,000 documents", "10,000 documents", "at most 1.3"),
+            (
+                "100,000 spans in one document, a span",
+                "100,000 spans in a document",
+                "10 spans in a document",
+                "at most 3",
+            ),
+        ):
+            self.table.add(what, each[large], small, each[small], aim, unit="µs")
+        million = runs["1,000,000 documents"]
+        for what, other, aim in (
+            ("--jobs 2", "1,000,000 documents, --jobs 2", "at least 1.6"),
+            ("from Parquet", "1,000,000 documents from Parquet", "no aim"),
+        ):
+            self.table.add(
+                f"1,000,000 documents with text, {what}",
+                runs[other].seconds,
+                "one process from JSON Lines",
+                million.seconds,
+                aim,
+                spans=million.spans,
+            )
+        for what, name, limit in (
+            ("in the same order", "1,000,000 documents", 200),
+            ("in another order", "1,000,000 documents, predictions in another order", 1500),
+        ):
+            self.table.add(
+                f"1,000,000 documents {what}, memory", runs[name].megabytes, "the aim", limit, "at most 1", unit="MB"
+            )
+
+    def cluster(self) -> None:
+        """Spark."""
+        paths = (scale.parquet(path) for path in write(DATA, 1_000_000))
+        times = elsewhere(SPARK, "cluster.py", *paths)
+        for what, name, aim in (("from Parquet files", "files", "at most 3"), ("from DataFrames", "frames", "no aim")):
+            self.table.add(
+                f"Spark on local[2], 1,000,000 documents {what}, started already",
+                times[name],
+                "two processes",
+                times["local"],
+                aim,
+                spans=16_000_000,
+            )
+
+    def statistics(self) -> None:
+        """Intervals, tests and thresholds."""
+        sure = uncertainty(self.gold, self.pred)
+        self.table.add(
+            "1,000 resamples, overall and for 20 types, of 100,000 documents' counts",
+            sure["bootstrap"],
+            "scoring the same by iou from JSON Lines",
+            self.iou,
+            "at most 1",
+        )
+        self.table.add(
+            "10,000 permutations of two systems, for P, R and F",
+            sure["permutations"],
+            "scoring one of them by iou from JSON Lines",
+            self.iou,
+            "at most 1",
+        )
+        scored = replace(self.pred, score=np.random.default_rng(0).random(len(self.pred.start)).round(3))
+        swept = best({"sweep": lambda: sweep(self.gold, {"pred": scored}, "iou")}, rounds=2)["sweep"]
+        what = "iou at all 1,001 thresholds, overall and by type, in memory with text"
+        self.table.add(what, swept, "iou once", self.iou_in_memory, "no aim", spans=self.spans)
+
+    def report(self) -> None:
+        """The page, in a browser."""
+        few, many = (
+            pages.measure(self.gold.block(0, number), number // 5, DATA) for number in (DOCUMENTS // 10, DOCUMENTS)
+        )
+        print(few, many, sep="\n", flush=True)
+        self.table.add(
+            f"the report of {many.documents:,} documents ({many.shown:,} shown, {many.megabytes:.1f} MB) loads in Chromium, "
+            f"per 1,000 documents shown ({many.blank} of 60 frames blank in scrolling)",
+            1000 * many.loading / many.shown,
+            f"that of {few.documents:,} documents ({few.shown:,} shown, {few.megabytes:.1f} MB)",
+            1000 * few.loading / few.shown,
+            "at most 4",
+        )
+        what = f"writing that report of {many.documents:,} documents"
+        self.table.add(what, many.writing, "scoring by iou", self.iou, "no aim")
+
+    def detection(self) -> None:
+        """Presidio and what comes after it."""
+        times = pipeline()
+        alone = times["detection by 1"]
+        self.table.add(
+            f"presidio over {PIPELINE:,} made-up documents, --jobs 2",
+            times["detection by 2"],
+            "--jobs 1 (detection alone)",
+            alone,
+            "at least 1.6",
+        )
+        what = "aligning, scoring and writing of that run, without its report"
+        self.table.add(what, times["after 1"], "its detection, --jobs 1", alone, "at most 0.02")
+        self.table.add("the report of that run", times["report 1"], "its detection, --jobs 1", alone, "no aim")
 
 
 def main() -> None:
     """Run everything, print a table, and write results.json and results.md."""
-    gold_path, pred_path = write(DATA, DOCUMENTS)
-    bare_path = DATA / f"bare-{gold_path.name}"
-    if not bare_path.exists():
-        with gold_path.open() as lines, bare_path.open("w") as file:
-            for line in lines:
-                record = json.loads(line)
-                file.write(json.dumps({"id": record["id"], "spans": record["spans"]}) + "\n")
-    rows: list[dict[str, Any]] = []
-
-    def row(what: str, ours: float, theirs: float, peer: str, spans: int | None, aim: str) -> None:
-        faster = aim.startswith("at least")
-        ratio = theirs / ours if faster else ours / theirs
-        rate = None if spans is None else spans / ours
-        rows.append(
-            {
-                "what": what,
-                "seconds": ours,
-                "peer": peer,
-                "peer_seconds": theirs,
-                "ratio": ratio,
-                "aim": aim,
-                "spans_per_second": rate,
-            }
-        )
-        print(f"{what}: {ours:.3f} s; {peer}: {theirs:.3f} s; ratio {ratio:.3g} ({aim})", flush=True)
-
-    times = start_up()
-    row("spanscore --help", times["help"], times["click"], "import click", None, "at most 3")
-    gold, pred = ss.read(gold_path), ss.read(pred_path)
-    bare = replace(gold, text=None)
-    spans = len(gold.start) + len(pred.start)
-    in_memory = best(
-        {"bare": lambda: ss.score(bare, pred, MEASURES), "text": lambda: ss.score(gold, pred, MEASURES)}, rounds=5
-    )
-    theirs = best({"nervaluate": nervaluate(gold, pred)}, rounds=1)["nervaluate"]
-    row("exact and iou in memory, spans alone", in_memory["bare"], theirs, "nervaluate", spans, "at least 200")
-    row("exact and iou in memory, with text", in_memory["text"], theirs, "nervaluate", spans, "at least 100")
-    peers = json.loads(
-        subprocess.run(
-            [
-                str(HERE.parent / ".venv-parity" / "bin" / "python"),
-                str(HERE / "peers.py"),
-                str(gold_path),
-                str(pred_path),
-            ],
-            capture_output=True,
-            check=True,
-        ).stdout.splitlines()[-1]
-    )
-    for what, path in (("spans alone", bare_path), ("gold with text", gold_path)):
-        times = end_to_end(path, pred_path)
-        if path is gold_path:
-            for peer, aim in PEERS.items():
-                same = spans / peers[peer]["spans_per_second"]
-                row(
-                    "exact and iou from JSON Lines, gold with text",
-                    times["spanscore"],
-                    same,
-                    peer,
-                    spans,
-                    f"at least {aim}",
-                )
-        row(
-            f"exact and iou from JSON Lines, {what}",
-            times["spanscore"],
-            times["msgspec"],
-            "msgspec decodes both files",
-            spans,
-            "at most 1.5",
-        )
-
-    alone = best(
-        {
-            "iou": lambda: score_chunks(read_chunks(gold_path), read_chunks(pred_path), "iou"),
-            "all": lambda: score_chunks(read_chunks(gold_path), read_chunks(pred_path), SEED_FAMILIES),
-            "iou in memory": lambda: score_all(gold, {"pred": pred}, "iou", by_document=False),
-            "all in memory": lambda: score_all(gold, {"pred": pred}, SEED_FAMILIES, by_document=False),
-        },
-        rounds=3,
-    )
-    what = f"{len(SEED_FAMILIES)} measures of the seed families at once"
-    row(f"{what}, from JSON Lines with text", alone["all"], alone["iou"], "iou alone, the same way", spans, "at most 4")
-    row(f"{what}, in memory with text", alone["all in memory"], alone["iou in memory"], "iou alone", spans, "no aim")
-    times = best(clusterings(), rounds=3)
-    row(
-        f"{len(CLUSTERINGS)} clustering measures, 10,000 mentions in 1,000 clusters",
-        times["spanscore"],
-        times["neleval"],
-        "neleval with scipy",
-        20_000,
-        "at least 5",
-    )
-
-    grown = subprocess.run([sys.executable, str(HERE / "scale.py"), str(DATA)], capture_output=True, check=True)
-    growth = {name: scale.Run(**run) for name, run in json.loads(grown.stdout.splitlines()[-1]).items()}
-    idle = growth["nothing"].seconds
-    at = {name: run.seconds - idle for name, run in growth.items()}
-    print(*growth.items(), sep="\n", flush=True)
-    million = growth["1000000 documents"]
-    row(
-        "1,000,000 documents, a span",
-        1e6 * at["1000000 documents"] / 16e6,
-        1e6 * at["10000 documents"] / 16e4,
-        "of 10,000 documents (millionths of a second)",
-        None,
-        "at most 1.3",
-    )
-    row(
-        "100,000 spans in one document, a span",
-        1e6 * at["100000 spans in a document"] / 2e5,
-        1e6 * at["10 spans in a document"] / 2e5,
-        "10 in each (millionths of a second)",
-        None,
-        "at most 3",
-    )
-    row(
-        "1,000,000 documents, --jobs 2",
-        growth["2 processes"].seconds,
-        million.seconds,
-        "one process",
-        16_000_000,
-        "at least 1.6",
-    )
-    row(
-        "1,000,000 documents from Parquet",
-        growth["parquet"].seconds,
-        million.seconds,
-        "from JSON Lines",
-        16_000_000,
-        "at least 2.5",
-    )
-    row("1,000,000 documents in the same order, MB", million.megabytes, 200, "MB", None, "at most 1")
-    row("1,000,000 documents in another order, MB", growth["another order"].megabytes, 1500, "MB", None, "at most 1")
-
-    sure = uncertainty(gold, pred)
-    row(
-        "1,000 resamples, overall and for 20 types, of 100,000 documents' counts",
-        sure["bootstrap"],
-        alone["iou"],
-        "scoring the same by iou from JSON Lines",
-        None,
-        "at most 1",
-    )
-    row(
-        "10,000 permutations of two systems, for P, R and F",
-        sure["permutations"],
-        alone["iou"],
-        "scoring one of them by iou from JSON Lines",
-        None,
-        "at most 1",
-    )
-    scored = replace(pred, score=np.random.default_rng(0).random(len(pred.start)).round(3))
-    swept = best({"sweep": lambda: sweep(gold, {"pred": scored}, "iou")}, rounds=2)["sweep"]
-    row(
-        "iou at all 1,001 thresholds, overall and by type, in memory with text",
-        swept,
-        alone["iou in memory"],
-        "iou once",
-        spans,
-        "no aim",
-    )
-    few, many = (pages.measure(gold.block(0, number), number // 5, DATA) for number in (DOCUMENTS // 10, DOCUMENTS))
-    print(few, many, sep="\n", flush=True)
-    row(
-        f"the report of {many.documents:,} documents ({many.shown:,} shown, {many.megabytes:.1f} MB) loads in Chromium, "
-        f"per 1,000 documents shown ({many.blank} of 60 frames blank in scrolling)",
-        1000 * many.loading / many.shown,
-        1000 * few.loading / few.shown,
-        f"that of {few.documents:,} documents ({few.shown:,} shown, {few.megabytes:.1f} MB)",
-        None,
-        "at most 4",
-    )
-    row(
-        f"writing that report of {many.documents:,} documents",
-        many.writing,
-        alone["iou"],
-        "scoring by iou",
-        None,
-        "no aim",
-    )
-    times = pipeline()
-    row(
-        f"presidio over {PIPELINE:,} made-up documents, --jobs 2",
-        times["detection by 2"],
-        times["detection by 1"],
-        "--jobs 1 (detection alone)",
-        None,
-        "at least 1.6",
-    )
-    row(
-        "aligning, scoring and writing of that run, without its report",
-        times["after 1"],
-        times["detection by 1"],
-        "its detection, --jobs 1",
-        None,
-        "at most 0.02",
-    )
-    row("the report of that run", times["report 1"], times["detection by 1"], "its detection, --jobs 1", None, "no aim")
-
+    bench = Bench()
+    for part in (
+        *(bench.starting, bench.in_memory, bench.from_files, bench.families, bench.growing, bench.cluster),
+        *(bench.statistics, bench.report, bench.detection),
+    ):
+        part()
+    ours = ("spanscore", "numpy", "msgspec", "pyarrow", "scipy", "presidio-analyzer")
     about = {
         "date": date.today().isoformat(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
-        "versions": {
-            name: version(name)
-            for name in ("spanscore", "numpy", "msgspec", "nervaluate", "neleval", "scipy", "presidio-analyzer")
-        },
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "versions": {name: version(name) for name in ours} | bench.peers["versions"],
         "documents": DOCUMENTS,
-        "spans": spans,
+        "spans": bench.spans,
     }
-    (HERE / "results.json").write_text(json.dumps({**about, "rows": rows}, indent=2) + "\n")
-    (HERE / "results.md").write_text(markdown(about, rows))
+    found = {**about, "rows": bench.table.rows, "growth": bench.growth}
+    (HERE / "results.json").write_text(json.dumps(found, indent=2) + "\n")
+    (HERE / "results.md").write_text(markdown(about, bench.table.rows, bench.growth))
 
 
-def markdown(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    """The same as a table for the documentation."""
+def markdown(about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dict[str, Any]]) -> str:
+    """The same as tables for the documentation."""
     used = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     lines = [
         f"{about['documents']:,} documents, {about['spans']:,} spans in all. {about['date']}, {about['machine']}; {used}.",
         "",
-        "| what | seconds | million spans/s | compared with | seconds | ratio | aim |",
+        "| what | this | million spans/s | compared with | that | ratio | aim |",
         "| :--- | ---: | ---: | :--- | ---: | ---: | :--- |",
     ]
     for one in rows:
         rate = "" if one["spans_per_second"] is None else f"{one['spans_per_second'] / 1e6:.1f}"
+        cells = [
+            one["what"],
+            _told(one["value"], one["unit"]),
+            rate,
+            one["peer"],
+            _told(one["peer_value"], one["unit"]),
+        ]
+        lines.append(f"| {' | '.join(cells)} | {one['ratio']:.3g} | {one['aim']} |")
+    lines += [
+        "",
+        "How it grows, by the command line with its start-up (a span's time is without it):",
+        "",
+        "| what | spans | seconds | µs a span | peak memory |",
+        "| :--- | ---: | ---: | ---: | ---: |",
+    ]
+    for one in growth:
+        each = f"{one['microseconds_per_span']:.2f}"
         lines.append(
-            f"| {one['what']} | {one['seconds']:.3f} | {rate} | {one['peer']} | {one['peer_seconds']:.3f} | {one['ratio']:.3g} | {one['aim']} |"
+            f"| {one['what']} | {one['spans']:,} | {one['seconds']:.2f} | {each} | {one['megabytes']:.0f} MB |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _told(value: float, unit: str) -> str:
+    return f"{value:.0f} {unit}" if unit == "MB" else f"{value:,.3f} {unit}"
 
 
 if __name__ == "__main__":

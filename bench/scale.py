@@ -20,19 +20,24 @@ class Run:
 
     seconds: float
     megabytes: float
+    spans: int = 0
 
 
-def score(gold: Path, pred: Path, *more: str, rounds: int = 2) -> Run:
-    """Score two files by iou and exact, as a user does; the best of several runs."""
+def call(*arguments: str, spans: int = 0, rounds: int = 2) -> Run:
+    """Call the command line as a user does; the best of several runs."""
     found = []
     for _ in range(rounds):
-        call = [sys.executable, "-m", "spanscore", "score", str(gold), str(pred), "--json", os.devnull, "-q", *more]
         began = time.perf_counter()
-        process = subprocess.Popen(call, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([sys.executable, "-m", "spanscore", *arguments], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
-        assert status == 0, call
-        found.append(Run(time.perf_counter() - began, usage.ru_maxrss / 1024))
+        assert status == 0, arguments
+        found.append(Run(time.perf_counter() - began, usage.ru_maxrss / 1024, spans))
     return min(found, key=lambda run: run.seconds)
+
+
+def score(gold: Path, pred: Path, *more: str, spans: int = 0, rounds: int = 2) -> Run:
+    """Score two files by iou and exact."""
+    return call("score", str(gold), str(pred), "--json", os.devnull, "-q", *more, spans=spans, rounds=rounds)
 
 
 def shuffled(path: Path) -> Path:
@@ -55,17 +60,20 @@ def parquet(path: Path) -> Path:
 
 def measure(folder: Path) -> dict[str, Run]:
     """All of it."""
-    found = {}
+    found = {"nothing": score(*write(folder, 1, 1), rounds=7)}
     for count in (1_000, 10_000, 100_000, 1_000_000):
         gold, pred = write(folder, count)
-        found[f"{count} documents"] = score(gold, pred)
-    found["2 processes"] = score(gold, pred, "--jobs", "2")
-    found["another order"] = score(gold, shuffled(pred), rounds=1)
-    found["parquet"] = score(parquet(gold), parquet(pred))
-    found["parquet, 2 processes"] = score(parquet(gold), parquet(pred), "--jobs", "2")
-    for documents, spans in ((10_000, 10), (1, 100_000)):
-        found[f"{spans} spans in a document"] = score(*write(folder, documents, spans))
-    found["nothing"] = score(*write(folder, 1, 1))
+        found[f"{count:,} documents"] = score(gold, pred, spans=16 * count, rounds=7 if count < 100_000 else 3)
+    spans, named = 16_000_000, "1,000,000 documents"
+    found[f"{named}, --jobs 2"] = score(gold, pred, "--jobs", "2", spans=spans, rounds=3)
+    found[f"{named}, predictions in another order"] = score(gold, shuffled(pred), spans=spans, rounds=1)
+    found[f"{named} from Parquet"] = score(parquet(gold), parquet(pred), spans=spans, rounds=3)
+    found[f"{named} from Parquet, --jobs 2"] = score(parquet(gold), parquet(pred), "--jobs", "2", spans=spans, rounds=3)
+    both = [f"a={pred}", f"b={shuffled(pred)}"]
+    found[f"{named}, two systems compared"] = call("compare", str(gold), *both, "-q", spans=spans + 8_000_000, rounds=1)
+    for spans in (10, 100, 1_000, 10_000, 100_000):
+        files = write(folder, 100_000 // spans, spans)
+        found[f"{spans:,} spans in a document"] = score(*files, spans=200_000, rounds=7)
     return found
 
 

@@ -16,7 +16,7 @@ REPEATED = ("spans.list.element.label", "spans.list.element.score")
 """Columns that are written as codes, their values once."""
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from spanscore.columns import Longs
 
@@ -47,12 +47,12 @@ def to_table(corpus: Corpus, wanted: Any = None) -> Any:
     pa = pyarrow()
     wanted = wanted if wanted is not None else schema_for([corpus])
     columns: dict[str, Any] = {
-        "id": pa.array(corpus.ids.tolist(), pa.string()),
+        "id": _string_array(pa, corpus.ids, "ids"),
         "spans": _lists(pa, corpus.bounds, _spans(pa, corpus, wanted.field("spans").type.value_type)),
     }
     names = set(wanted.names)
     if "text" in names:
-        columns["text"] = pa.array([None] * len(corpus) if corpus.text is None else corpus.text.tolist(), pa.string())
+        columns["text"] = _string_array(pa, corpus.text or Strings.absent(len(corpus)), "texts")
     if "tokens" in names:
         columns["tokens"] = _token_lists(pa, corpus)
     if "meta" in names:
@@ -60,25 +60,37 @@ def to_table(corpus: Corpus, wanted: Any = None) -> Any:
     return pa.table([columns[name] for name in wanted.names], schema=wanted)
 
 
-def write_parquet(file: IO[bytes], corpus: Corpus, rows: int = 8192) -> None:
-    """A corpus as Parquet, so many documents a row group."""
-    pyarrow()
+def write_parquet(file: IO[bytes], corpora: Iterable[Corpus], wanted: Any, rows: int = 8192) -> None:
+    """Corpora as Parquet with these columns, so many documents a row group."""
     from pyarrow import parquet
 
-    wanted = schema_for([corpus])
     with parquet.ParquetWriter(file, wanted, compression="lz4", use_dictionary=list(REPEATED)) as writer:
-        for first in range(0, max(len(corpus), 1), rows):
-            writer.write_table(to_table(corpus.block(first, min(first + rows, len(corpus))), wanted))
+        for corpus in in_blocks(corpora, rows):
+            writer.write_table(to_table(corpus, wanted))
 
 
-def schema_for(corpora: Sequence[Corpus]) -> Any:
+def in_blocks(corpora: Iterable[Corpus], rows: int) -> Iterator[Corpus]:
+    """The same documents, so many at a time."""
+    waiting: list[Corpus] = []
+    for corpus in corpora:
+        waiting.append(corpus)
+        while sum(map(len, waiting)) >= rows:
+            whole = Corpus.concat(waiting)
+            yield whole.block(0, rows)
+            waiting = [whole.block(rows, len(whole))]
+    if waiting and len(waiting[-1]):
+        yield Corpus.concat(waiting)
+
+
+def schema_for(corpora: Iterable[Corpus]) -> Any:
     """The columns that these corpora need."""
-    return schema(
-        text=any(one.text is not None for one in corpora),
-        tokens=any(one.tokens is not None for one in corpora),
-        attrs=_kind([column for one in corpora for column in one.attrs.values()]),
-        meta=_kind([column for one in corpora for column in one.meta.values()]),
-    )
+    text = tokens = False
+    kinds: dict[str, set[str]] = {"attrs": set(), "meta": set()}
+    for one in corpora:
+        text, tokens = text or one.text is not None, tokens or one.tokens is not None
+        kinds["attrs"] |= {_kind(column) for column in one.attrs.values()}
+        kinds["meta"] |= {_kind(column) for column in one.meta.values()}
+    return schema(text=text, tokens=tokens, **{name: min(kind, default=None) for name, kind in kinds.items()})
 
 
 def from_table(table: Any, labels: LabelTable | None = None, where: str = "") -> Corpus:
@@ -150,6 +162,18 @@ def _column(table: Any, name: str) -> Any:
     """A column in one piece."""
     column = table.column(name)
     return column.combine_chunks() if hasattr(column, "combine_chunks") else column
+
+
+def _string_array(pa: Any, strings: Strings[Any], what: str) -> Any:
+    """A column of strings for Arrow, their bytes as they are."""
+    if not strings.valid():
+        raise InputError(f"{what} hold half a surrogate pair, which Parquet cannot.")
+    packed = strings.packed
+    if len(packed.buffer) > MAX_OFFSET:
+        raise InputError(f"{what} of so few documents are too long for Parquet.")
+    offsets = np.append(packed.begin, len(packed.buffer)).astype(np.int32)
+    present = None if packed.missing is None else pa.py_buffer(np.packbits(~packed.missing, bitorder="little"))
+    return pa.StringArray.from_buffers(len(packed), pa.py_buffer(offsets), pa.py_buffer(packed.buffer), present)
 
 
 def _strings(pa: Any, array: Any, name: str, where: str) -> Strings[Any]:
@@ -229,11 +253,9 @@ def _tokens(pa: Any, table: Any, where: str) -> Tokens | None:
     return Tokens(doc, start, end)
 
 
-def _kind(columns: list[Column]) -> str | None:
+def _kind(column: Column) -> str:
     """How attributes are written: as strings if that is what they all are, else as JSON."""
-    if not columns:
-        return None
-    return "map" if all(isinstance(value, str) for column in columns for value in column.values) else "json"
+    return "map" if all(isinstance(value, str) for value in column.values) else "json"
 
 
 def _attributes(pa: Any, columns: Mapping[str, Column], size: int, kind: Any) -> Any:

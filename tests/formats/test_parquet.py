@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from pyarrow import parquet
 
 import spanscore as ss
-from spanscore.arrow import from_table, to_table, write_parquet
+from spanscore.arrow import from_table, schema_for, to_table, write_parquet
 from spanscore.corpus import Corpus
 from spanscore.errors import InputError
 from spanscore.testing import corpora
@@ -36,7 +36,7 @@ def test_from_files_in_row_groups(tmp_path: Path) -> None:
     gold, pred = ss.read("examples/gold.jsonl"), ss.read("examples/base.jsonl")
     for name, corpus in (("gold", gold), ("pred", pred)):
         with (tmp_path / f"{name}.parquet").open("wb") as file:
-            write_parquet(file, corpus, rows=3)
+            write_parquet(file, [corpus], schema_for([corpus]), rows=3)
         read = ss.read(tmp_path / f"{name}.parquet")
         assert records(read) == records(corpus)
         assert (read.format, read.format_reason) == ("parquet", "it begins with PAR1")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import spanscore as ss
-from spanscore.arrow import write_parquet
+from spanscore.arrow import schema_for, write_parquet
 from spanscore.engine import spark as engine
 from spanscore.engine.local import score_chunks
 from spanscore.engine.parts import Plan, choose
@@ -45,7 +45,7 @@ def write(folder: Path, gold: ss.Corpus, pred: ss.Corpus, rows: int = 64) -> tup
     paths = folder / "gold.parquet", folder / "pred.parquet"
     for path, corpus in zip(paths, (gold, pred), strict=True):
         with path.open("wb") as file:
-            write_parquet(file, corpus, rows)
+            write_parquet(file, [corpus], schema_for([corpus]), rows)
     return str(paths[0]), str(paths[1])
 
 

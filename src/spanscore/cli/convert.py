@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spanscore.cli.reading import chunks, tag_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spanscore.corpus import Corpus
 
 
 @click.command("convert")
@@ -23,20 +28,27 @@ def command(source: str, target: str, format_: str | None, tags: dict[str, Any])
     import msgspec
 
     from spanscore.readers import whole as whole_corpus
+    from spanscore.readers.seen import once
     from spanscore.report.files import check_outputs, whole
 
     check_outputs(target, None)
-    corpus = whole_corpus(chunks(source, format_, tags))
-    if target.endswith(".parquet"):
-        from spanscore.arrow import write_parquet
 
+    def read() -> Iterator[Corpus]:
+        return once(chunks(source, format_, tags))
+
+    if target.endswith(".parquet"):
+        from spanscore.arrow import schema_for, write_parquet
+
+        kept = [whole_corpus(read())] if source == "-" else None
+        wanted = schema_for(kept or read())
         with whole(target) as file:
-            write_parquet(file, corpus)
+            write_parquet(file, kept or read(), wanted)
         return
     encoder = msgspec.json.Encoder()
-    lines = (encoder.encode(document) + b"\n" for document in corpus.documents())
     if target == "-":
-        sys.stdout.buffer.writelines(lines)
+        corpus = whole_corpus(read())
+        sys.stdout.buffer.writelines(encoder.encode(document) + b"\n" for document in corpus.documents())
         return
     with whole(target) as file:
-        file.writelines(lines)
+        for corpus in read():
+            file.writelines(encoder.encode(document) + b"\n" for document in corpus.documents())

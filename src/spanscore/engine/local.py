@@ -8,11 +8,11 @@ import numpy as np
 
 from spanscore.align import LabelMap
 from spanscore.align.documents import describe
-from spanscore.columns import Strings
 from spanscore.corpus import Corpus
 from spanscore.engine.parts import About, Part, Plan, choose, refuse_unknown_attributes, result_of, tally_all
 from spanscore.errors import InputError, UsageError
 from spanscore.memory import keep_freed_memory
+from spanscore.readers.seen import Seen
 from spanscore.records import refuse_repeated_ids
 from spanscore.result import Result, Scores, refuse_unknown_split
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from spanscore.align.documents import Extra
     from spanscore.align.resolve import Resolve
-    from spanscore.columns import Words
     from spanscore.measures import Measure
     from spanscore.stats import Bootstrap
 
@@ -130,67 +129,20 @@ def score_chunks(
 
 def count_chunks(plan: Plan, gold: Iterable[Corpus], pred: Iterable[Corpus], system: str) -> Part:
     """Count one system's documents as they and the gold's come in."""
-    seen = _Seen()
+    seen = Seen()
 
     def parts() -> Iterator[Part]:
         for ours, other in in_step(iter(gold), iter(pred)):
             if ours.ids is not other.ids:
                 seen.refuse(other, system)
             seen.add(ours, "gold")
-            yield Part.of(plan, ours, other, system)
+            yield Part.of(plan, ours, other, system).without_checks()
 
     total = Part.total(parts())
     seen.settle()
     if total is None:
         raise InputError("there is no document to score.")
     return total
-
-
-class _Seen:
-    """The ids that were there before, by their marks. They are looked through whenever they have doubled."""
-
-    def __init__(self) -> None:
-        self._known = np.zeros(0, np.uint64)
-        self._new: list[tuple[Strings[str], str]] = []
-        self._size = 0
-
-    def add(self, corpus: Corpus, name: str) -> None:
-        """Remember these ids, none of which should have been there before."""
-        self._new.append((corpus.ids.packed, corpus.source or name))
-        corpus.ids.packed.__dict__["marks"] = corpus.ids.marks
-        self._size += len(corpus)
-        if self._size > max(len(self._known), LEAST):
-            self.settle()
-
-    def settle(self) -> None:
-        """Refuse an id that was added twice."""
-        marks = np.sort(np.concatenate([self._known, *(ids.marks for ids, _ in self._new)]))
-        again = marks[1:][marks[1:] == marks[:-1]]
-        seen = self._known
-        for ids, where in self._new if len(again) else ():
-            _refuse(ids, seen, where)
-            refuse_repeated_ids(ids, where)
-            seen = np.sort(np.concatenate([seen, ids.marks]))
-        self._known, self._new, self._size = marks, [], 0
-
-    def refuse(self, corpus: Corpus, name: str) -> None:
-        """Refuse an id that was there before."""
-        self.settle()
-        _refuse(corpus.ids, self._known, corpus.source or name)
-
-
-LEAST = 1 << 16
-
-
-def _refuse(ids: Strings[str], known: Words, where: str) -> None:
-    """Refuse an id whose mark is among these, which are sorted."""
-    if not len(known):
-        return
-    place = np.minimum(np.searchsorted(known, ids.marks), len(known) - 1)
-    again = np.flatnonzero(known[place] == ids.marks)
-    if len(again):
-        twice = ids[int(again[0])]
-        refuse_repeated_ids(Strings.of([twice, twice]), where)
 
 
 def in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Corpus, Corpus]]:

@@ -7,7 +7,7 @@ whichever process they come: chunks of a file, ranges of it, partitions of a clu
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,6 +255,10 @@ class Part:
             if len(kept) == 64:
                 kept = [Part.merged(kept)]
         return Part.merged(kept) if kept else None
+
+    def without_checks(self) -> Part:
+        """The same, where it is known already that no two documents have one id."""
+        return replace(self, checks=self.checks[:0])
 
     def repeats(self) -> bool:
         """Whether two documents seem to have one id."""
