@@ -12,7 +12,7 @@ from spanscore.corpus import MAX_OFFSET, Corpus, LabelTable, Tokens
 from spanscore.errors import InputError, MissingExtraError, printable
 from spanscore.records import Attr
 
-REPEATED = ("spans.list.element.label", "spans.list.element.score")
+REPEATED = [f"spans.list.element.{name}" for name in ("start", "end", "label", "score")]
 """Columns that are written as codes, their values once."""
 
 if TYPE_CHECKING:
@@ -30,15 +30,28 @@ def pyarrow(what: str = "Parquet") -> Any:
     return pyarrow
 
 
-def schema(*, text: bool = True, tokens: bool = False, attrs: str | None = None, meta: str | None = None) -> Any:
-    """The columns of a table: `attrs` and `meta` are `map` where all values are strings, else `json`."""
+def schema(
+    *, text: bool = True, score: bool = True, tokens: bool = False, attrs: str | None = None, meta: str | None = None
+) -> Any:
+    """The columns of a table: `attrs` and `meta` are `map` where all values are strings, else `json`.
+
+    What every document or span has is said to be never null, which makes it much faster to read.
+    """
     pa = pyarrow()
     kinds = {"map": pa.map_(pa.string(), pa.string()), "json": pa.string()}
-    span = [("start", pa.int32()), ("end", pa.int32()), ("label", pa.string()), ("score", pa.float64())]
-    span += [("attrs", kinds[attrs])] if attrs else []
-    fields = [("id", pa.string()), *([("text", pa.string())] if text else []), ("spans", pa.list_(pa.struct(span)))]
-    fields += [("tokens", pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())])))] if tokens else []
-    fields += [("meta", kinds[meta])] if meta else []
+
+    def lists(of: list[Any]) -> Any:
+        return pa.list_(pa.field("element", pa.struct(of), nullable=False))
+
+    place = [pa.field(name, pa.int32(), nullable=False) for name in ("start", "end")]
+    span = [*place, pa.field("label", pa.string(), nullable=False)]
+    span += [pa.field("score", pa.float64())] if score else []
+    span += [pa.field("attrs", kinds[attrs])] if attrs else []
+    fields = [pa.field("id", pa.string(), nullable=False)]
+    fields += [pa.field("text", pa.string())] if text else []
+    fields += [pa.field("spans", lists(span), nullable=False)]
+    fields += [pa.field("tokens", lists(place), nullable=False)] if tokens else []
+    fields += [pa.field("meta", kinds[meta])] if meta else []
     return pa.schema(fields)
 
 
@@ -48,13 +61,15 @@ def to_table(corpus: Corpus, wanted: Any = None) -> Any:
     wanted = wanted if wanted is not None else schema_for([corpus])
     columns: dict[str, Any] = {
         "id": _string_array(pa, corpus.ids, "ids"),
-        "spans": _lists(pa, corpus.bounds, _spans(pa, corpus, wanted.field("spans").type.value_type)),
+        "spans": _lists(
+            pa, corpus.bounds, _spans(pa, corpus, wanted.field("spans").type.value_type), wanted.field("spans").type
+        ),
     }
     names = set(wanted.names)
     if "text" in names:
         columns["text"] = _string_array(pa, corpus.text or Strings.absent(len(corpus)), "texts")
     if "tokens" in names:
-        columns["tokens"] = _token_lists(pa, corpus)
+        columns["tokens"] = _token_lists(pa, corpus, wanted.field("tokens").type)
     if "meta" in names:
         columns["meta"] = _attributes(pa, corpus.meta, len(corpus), wanted.field("meta").type)
     return pa.table([columns[name] for name in wanted.names], schema=wanted)
@@ -64,7 +79,7 @@ def write_parquet(file: IO[bytes], corpora: Iterable[Corpus], wanted: Any, rows:
     """Corpora as Parquet with these columns, so many documents a row group."""
     from pyarrow import parquet
 
-    with parquet.ParquetWriter(file, wanted, compression="lz4", use_dictionary=list(REPEATED)) as writer:
+    with parquet.ParquetWriter(file, wanted, compression="lz4", use_dictionary=REPEATED) as writer:
         for corpus in in_blocks(corpora, rows):
             writer.write_table(to_table(corpus, wanted))
 
@@ -84,13 +99,16 @@ def in_blocks(corpora: Iterable[Corpus], rows: int) -> Iterator[Corpus]:
 
 def schema_for(corpora: Iterable[Corpus]) -> Any:
     """The columns that these corpora need."""
-    text = tokens = False
+    text = score = tokens = False
     kinds: dict[str, set[str]] = {"attrs": set(), "meta": set()}
     for one in corpora:
-        text, tokens = text or one.text is not None, tokens or one.tokens is not None
+        text, score = text or one.text is not None, score or one.score is not None
+        tokens = tokens or one.tokens is not None
         kinds["attrs"] |= {_kind(column) for column in one.attrs.values()}
         kinds["meta"] |= {_kind(column) for column in one.meta.values()}
-    return schema(text=text, tokens=tokens, **{name: min(kind, default=None) for name, kind in kinds.items()})
+    return schema(
+        text=text, score=score, tokens=tokens, **{name: min(kind, default=None) for name, kind in kinds.items()}
+    )
 
 
 def from_table(table: Any, labels: LabelTable | None = None, where: str = "") -> Corpus:
@@ -212,8 +230,8 @@ def _nulls(column: Any) -> Any:
     return column.is_null().to_numpy(zero_copy_only=False) if column.null_count else np.zeros(len(column), np.bool_)
 
 
-def _lists(pa: Any, bounds: Longs, values: Any) -> Any:
-    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), values)
+def _lists(pa: Any, bounds: Longs, values: Any, kind: Any) -> Any:
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), values, type=kind)
 
 
 def _spans(pa: Any, corpus: Corpus, kind: Any) -> Any:
@@ -230,14 +248,14 @@ def _spans(pa: Any, corpus: Corpus, kind: Any) -> Any:
     return pa.StructArray.from_arrays([columns[field.name] for field in kind], fields=list(kind))
 
 
-def _token_lists(pa: Any, corpus: Corpus) -> Any:
+def _token_lists(pa: Any, corpus: Corpus, kind: Any) -> Any:
     tokens = corpus.tokens
     if tokens is None:
         empty = np.zeros(0, np.int32)
         tokens = Tokens(empty, empty, empty)
     counts = np.bincount(tokens.doc, minlength=len(corpus))
-    pairs = pa.StructArray.from_arrays([pa.array(tokens.start), pa.array(tokens.end)], names=["start", "end"])
-    return _lists(pa, np.concatenate([[0], np.cumsum(counts)]), pairs)
+    pairs = pa.StructArray.from_arrays([pa.array(tokens.start), pa.array(tokens.end)], fields=list(kind.value_type))
+    return _lists(pa, np.concatenate([[0], np.cumsum(counts)]), pairs, kind)
 
 
 def _tokens(pa: Any, table: Any, where: str) -> Tokens | None:

@@ -101,11 +101,11 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
         places_ = zip(places(mine, chosen), places(other, partner[chosen]), strict=True)
         listed = zip(places_, *(column.tolist() for column in columns), strict=True)
         found.append([(doc, span, VERDICTS[what], iou, name, near) for (span, near), doc, what, iou in listed if span])
-    texts = pairing.text
+    texts, ids = pairing.text, gold.ids.tolist()
     for doc, span, what, iou, name, near in merge(*found, key=lambda one: (one[0], one[1].start, one[1].end)):
         text = texts[doc]
         yield Error(
-            document=gold.ids[doc],
+            document=ids[doc],
             side=name,
             span=span,
             verdict=what,

@@ -251,12 +251,13 @@ def _changes(first: Scores, second: Scores, by: Sequence[str]) -> Iterator[Chang
     found: list[Bools] = [one.cell == one.pairing.gold.label for one in judgements]
     names = {(True, False): "broken", (False, True): "fixed", (False, False): "both wrong", (True, True): "both right"}
     slices = {what: (names, group.tolist()) for what in by for group, names in [first.slices(what)]}
+    ids = gold.ids.tolist()
     columns = gold.doc.tolist(), gold.start.tolist(), gold.end.tolist(), gold.label.tolist()
     for doc, start, end, label, a, b in zip(*columns, found[0].tolist(), found[1].tolist(), strict=True):
         whole = text[doc]
         said = None if whole is None else whole[start:end]
         parts = {what: named[group[doc]] for what, (named, group) in slices.items()}
-        yield Change(names[a, b], repr(first.measure), gold.ids[doc], start, end, gold.labels[label], said, parts)
+        yield Change(names[a, b], repr(first.measure), ids[doc], start, end, gold.labels[label], said, parts)
 
 
 def _refuse_other_spans(measure: str, ours: int, theirs: int) -> None:
