@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from io import BytesIO
 from itertools import accumulate
 from typing import Any, Generic, Self, TypeVar, cast, overload
 from zlib import adler32
@@ -347,6 +348,8 @@ class Strings(Sequence[S], Generic[S]):
 
     def _pieces(self) -> Iterator[bytes]:
         """The bytes of each string."""
+        if self._solid:
+            return map(BytesIO(self._whole).read, (self.end - self.begin).tolist())
         return map(self.buffer.__getitem__, map(slice, self.begin.tolist(), self.end.tolist()))
 
 

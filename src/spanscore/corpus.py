@@ -202,6 +202,10 @@ class Corpus:
                 changed.__dict__[known] = self.__dict__[known]
         return changed
 
+    def packed(self) -> Corpus:
+        """The same with buffers of its own, so that what it was read from need not be kept."""
+        return self.with_columns(ids=self.ids.packed, text=None if self.text is None else self.text.packed)
+
     def at_least(self, score: float) -> Corpus:
         """The same documents without the spans whose score is lower; a span without a score stays."""
         return self if self.score is None else self.with_spans(np.flatnonzero(~(self.score < score)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def count_chunks(plan: Plan, gold: Iterable[Corpus], pred: Iterable[Corpus], sys
 
     def parts() -> Iterator[Part]:
         for ours, other in in_step(iter(gold), iter(pred)):
-            if ours.ids is not other.ids:
+            if not len(ours):  # what is left of a system may have been there before
                 seen.refuse(other, system)
             seen.add(ours, "gold")
             yield Part.of(plan, ours, other, system).without_checks()
@@ -162,7 +163,7 @@ def in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Co
         yield first, second.with_columns(ids=first.ids)
         ours = ours.block(size, len(ours)) if size < len(ours) else next(gold, None)
         theirs = theirs.block(size, len(theirs)) if size < len(theirs) else next(pred, None)
-    rest = Corpus.concat([*([] if theirs is None else [theirs]), *pred])
+    rest = Corpus.concat([one.packed() for one in chain([] if theirs is None else [theirs], pred)])
     refuse_repeated_ids(rest.ids, rest.source)
     left = np.ones(len(rest), np.bool_)
     while ours is not None:

@@ -39,7 +39,7 @@ def read(path: str | Path, format: str | None = None, **options: Any) -> Corpus:
 
 def whole(chunks: Iterable[Corpus]) -> Corpus:
     """The corpus of all chunks, whose documents must have distinct ids."""
-    corpus = Corpus.concat(list(chunks))
+    corpus = Corpus.concat([chunk.packed() for chunk in chunks])
     refuse_repeated_ids(corpus.ids, corpus.source)
     return corpus
 

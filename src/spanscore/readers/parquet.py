@@ -34,6 +34,7 @@ def read(source: Source, rows: tuple[int, int] | None = None) -> Iterator[Corpus
         metadata = parquet.read_metadata(source.path)
         groups, skip, left = _groups(metadata, rows)
         for batch in _batches(source.path, metadata, groups):
+            source.advance(len(batch) / max(metadata.num_rows, 1))
             part = batch.slice(skip, left)
             skip, left = max(0, skip - len(batch)), left - len(part)
             if len(part):

@@ -104,6 +104,11 @@ class Source:
         """Close what was opened."""
         self._files.close()
 
+    def advance(self, share: float) -> None:
+        """Tell of a share of the file that a reader has read by itself."""
+        if self._progress is not None and self.path is not None:
+            self._progress(int(share * self.path.stat().st_size))
+
     def _read_head(self) -> bytes:
         head = self._read(HEAD)
         if head.startswith(BOM):
