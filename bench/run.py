@@ -435,6 +435,7 @@ def main() -> None:
     found = {**about, "rows": bench.table.rows, "growth": bench.growth}
     (HERE / "results.json").write_text(json.dumps(found, indent=2) + "\n")
     (HERE / "results.md").write_text(markdown(about, bench.table.rows, bench.growth))
+    (HERE / "costs.md").write_text(costs(bench.table.rows, bench.growth))
 
 
 def markdown(about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dict[str, Any]]) -> str:
@@ -468,6 +469,46 @@ def markdown(about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dic
         lines.append(
             f"| {one['what']} | {one['spans']:,} | {one['seconds']:.2f} | {each} | {one['megabytes']:.0f} MB |"
         )
+    return "\n".join(lines) + "\n"
+
+
+def costs(rows: list[dict[str, Any]], growth: list[dict[str, Any]]) -> str:
+    """What a million spans take, and by that ten billion, for the documentation."""
+    found = {one["what"]: one["value"] for one in rows}
+    grown = {one["what"]: one for one in growth}
+    million = "1,000,000 documents"
+    ways = {
+        "JSON Lines, gold with text": (grown[million]["microseconds_per_span"], "", ".jsonl"),
+        "JSON Lines, spans alone": (
+            found["exact and iou from JSON Lines, spans alone"] * 1e6 / 1.6e6,
+            "bare-",
+            ".jsonl",
+        ),
+        "Parquet, gold with text": (grown[f"{million} from Parquet"]["microseconds_per_span"], "", ".parquet"),
+        "Parquet, spans alone": (found["exact and iou from Parquet, spans alone"] * 1e6 / 1.6e6, "bare-", ".parquet"),
+    }
+    efficiency = next(one["ratio"] for one in rows if one["what"].endswith("--jobs 2") and "text" in one["what"]) / 2
+    lines = [
+        f"| | core-seconds a million spans | MB a million spans | ten billion spans: data | one core | 16 cores, each at {efficiency:.0%} as of two |",
+        "| :--- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, (seconds, bare, suffix) in ways.items():
+        paths = (DATA / f"{bare}gold-{DOCUMENTS}x8{suffix}", DATA / f"pred-{DOCUMENTS}x8{suffix}")
+        megabytes = sum(path.stat().st_size for path in paths) / 1.6e6
+        hours = seconds * 1e4 / 3600
+        shared = hours * 60 / 16 / efficiency
+        cells = f"{seconds:.2f} | {megabytes:.0f} | {megabytes * 1e4 / 1e6:.2f} TB | {hours:.1f} h | {shared:.0f} min"
+        lines.append(f"| {name} | {cells} |")
+    alone = grown[million]["megabytes"]
+    order = 1e6 * (grown[f"{million}, predictions in another order"]["megabytes"] - alone) / 8e6
+    both = 1e6 * (grown[f"{million}, two systems compared"]["megabytes"] - alone) / 4e6
+    lines += [
+        "",
+        (
+            f"Measured on a million documents: a process takes {alone:.0f} MB; predictions in another order take {order:.0f} bytes each; "
+            f"`compare`, with those in another order too, takes {both:.0f} bytes for each document, measure and system."
+        ),
+    ]
     return "\n".join(lines) + "\n"
 
 

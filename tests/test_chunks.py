@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import spanscore as ss
+from calls import run
+from spanscore.arrow import schema_for, write_parquet
+from spanscore.columns import Strings
 from spanscore.corpus import Corpus
 from spanscore.engine.local import score_chunks
 from spanscore.errors import InputError
+from spanscore.readers import read_chunks, seen, source
 from spanscore.report.files import to_json
 
 LABELS = st.sampled_from(["A", "B"])
@@ -57,11 +65,52 @@ def test_any_order_and_any_pieces(data: st.DataObject) -> None:
     assert to_json(score_chunks(*chunks, **settings)) == to_json(ss.score(gold, pred, **settings))
 
 
+@pytest.mark.parametrize("least", [2, 1 << 16])
 @pytest.mark.parametrize("side", ["gold", "pred"])
 @pytest.mark.parametrize("size", [1, 3])
-def test_an_id_that_comes_again_is_refused_wherever_it_is(side: str, size: int) -> None:
+def test_an_id_that_comes_again_is_refused_wherever_it_is(
+    side: str, size: int, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seen, "LEAST", least)
     once = Corpus.from_arrays(list("abcdefg"), [0], [0], [1], ["X"])
     twice = once.take(np.array([0, 1, 2, 3, 4, 5, 1]))
-    sides = {"gold": once, "pred": once, side: twice}
-    with pytest.raises(InputError, match='two documents have the id "b"'):
+    sides = {"gold": once, "pred": once, side: replace(twice, source="twice.jsonl")}
+    with pytest.raises(InputError, match='twice.jsonl: two documents have the id "b"'):
         score_chunks(pieces(sides["gold"], size), pieces(sides["pred"], size), ["exact"], extra_documents="ignore")
+
+
+@pytest.mark.parametrize("text", ["Ann saw Ann. ", "Zoë saw Zoë. "])
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_what_went_by_is_not_kept(text: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "BLOCK", 4000)
+    monkeypatch.setattr(source, "HEAD", 2000)
+    spans = [{"start": 0, "end": 3, "label": "A"}, {"start": 8, "end": 11, "label": "A"}]
+    corpus = Corpus.from_documents([{"id": f"d{i}", "text": text, "spans": spans} for i in range(300)])
+    path = tmp_path / f"data.{suffix}"
+    if suffix == "parquet":
+        with path.open("wb") as file:
+            write_parquet(file, [corpus], schema_for([corpus]), rows=100)
+    else:
+        path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in corpus.documents()))
+    gc.collect()
+    gc.disable()
+    try:
+        before = strings_alive()
+        score_chunks(read_chunks(path), read_chunks(path), ["iou", "iou.pii", "exact", "token"])
+        assert strings_alive() == before
+    finally:
+        gc.enable()
+
+
+def strings_alive() -> int:
+    return sum(isinstance(one, Strings) for one in gc.get_objects())
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_progress_is_told(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"gold.{suffix}"
+    run("convert", "examples/gold.jsonl", str(path), cwd=Path.cwd())
+    told: list[int] = []
+    assert sum(map(len, read_chunks(path, progress=told.append))) == 10
+    size = path.stat().st_size
+    assert size <= sum(told) <= 2 * size

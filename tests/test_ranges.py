@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -141,3 +143,30 @@ def test_the_first_error_ends_the_work(wrong: int) -> None:
 def test_work_is_shared_and_comes_back_in_order(count: int) -> None:
     with ThreadPoolExecutor(2) as pool:
         assert share(str, range(count), pool, 2) == [str(number) for number in range(count)]
+
+
+def test_processes_that_cannot_be_given_work() -> None:
+    pool = ThreadPoolExecutor(2)
+    pool.shutdown()
+    with pytest.raises(RuntimeError):
+        share(str, range(50), pool, 2)
+
+
+def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+    """Interrupted somewhere in the middle, by a terminal, which interrupts every process."""
+    gold, pred = documents(40_000)
+    write(tmp_path / "gold.jsonl", gold)
+    write(tmp_path / "pred.jsonl", pred)
+    call = [sys.executable, "-m", "spanscore", "score", "gold.jsonl", "pred.jsonl", "--jobs", "2", "-m", "token"]
+    process = subprocess.Popen(call, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not children(process.pid):
+        assert process.poll() is None
+        os.sched_yield()
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

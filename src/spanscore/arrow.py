@@ -119,8 +119,6 @@ def from_table(table: Any, labels: LabelTable | None = None, where: str = "") ->
         if name not in table.column_names:
             raise InputError(f"there is no column '{name}'; documents have id and spans.", where)
     ids = _column(table, "id")
-    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type) or pa.types.is_integer(ids.type)):
-        raise InputError(f"the column 'id' holds {ids.type}, not strings.", where)
     if ids.null_count:
         raise InputError("a document has no id.", where)
     names = _strings(pa, ids.cast(pa.string()) if pa.types.is_integer(ids.type) else ids, "id", where)
@@ -196,11 +194,12 @@ def _string_array(pa: Any, strings: Strings[Any], what: str) -> Any:
 
 def _strings(pa: Any, array: Any, name: str, where: str) -> Strings[Any]:
     """A column of strings, their bytes as they are."""
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        if not pa.types.is_null(kind):
+            raise InputError(f"the column '{name}' holds {array.type}, not strings.", where)
     if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-        try:
-            array = array.cast(pa.large_string())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise InputError(f"the column '{name}' holds {array.type}, not strings.", where) from None
+        array = array.cast(pa.large_string())
     _, offsets, data = array.buffers()
     wide = np.int64 if pa.types.is_large_string(array.type) else np.int32
     place = (

@@ -133,7 +133,7 @@ class Strings(Sequence[S], Generic[S]):
     def __getitem__(self, index: int | slice) -> S | Strings[S]:
         missing = None if self.missing is None else self.missing[index]
         if isinstance(index, slice):
-            return self._at(self.begin[index], self.end[index], missing)
+            return self.at(self.begin[index], self.end[index], missing)
         return cast("S", None if missing else _text(self.buffer[self.begin[index] : self.end[index]]))
 
     def __iter__(self) -> Iterator[S]:
@@ -146,7 +146,7 @@ class Strings(Sequence[S], Generic[S]):
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Strings):
-            return isinstance(other, Sequence) and len(self) == len(other) and self.tolist() == list(other)
+            return isinstance(other, list | tuple) and len(self) == len(other) and self.tolist() == list(other)
         if self is other:
             return True
         if len(self) != len(other) or ((self.end - self.begin) != (other.end - other.begin)).any():
@@ -183,16 +183,16 @@ class Strings(Sequence[S], Generic[S]):
             absent = absent | self.missing[rows]
         if not len(self):
             nothing = np.zeros(len(rows), np.int64)
-            return self._at(nothing, nothing, absent)
+            return self.at(nothing, nothing, absent)
         begin, end = self.begin[rows], self.end[rows]
         if not absent.any():
-            return self._at(begin, end, None)
-        return self._at(begin, np.where(absent, begin, end), absent)
+            return self.at(begin, end, None)
+        return self.at(begin, np.where(absent, begin, end), absent)
 
-    def _at(self, begin: Longs, end: Longs, missing: Bools | None) -> Strings[Any]:
-        """Other strings in the same buffer, of which is known what is known."""
+    def at(self, begin: Longs, end: Longs, missing: Bools | None = None) -> Strings[Any]:
+        """Other strings in the same buffer, which is looked through for more than ASCII only once."""
         strings: Strings[Any] = Strings(self.buffer, begin, end, missing)
-        strings.__dict__.update({known: self.__dict__[known] for known in ("ascii",) if known in self.__dict__})
+        strings.__dict__["ascii"] = self.ascii
         return strings
 
     @property
@@ -244,13 +244,17 @@ class Strings(Sequence[S], Generic[S]):
         order = np.argsort(self.marks)
         return order, self.marks[order]
 
-    @cached_property
+    @property
     def packed(self) -> Strings[S]:
         """The same strings laid end to end, with nothing else in the buffer."""
-        if self._solid and len(self.buffer) == self._size:
-            return self
+        return self if self._solid and len(self.buffer) == self._size else self._copy
+
+    @cached_property
+    def _copy(self) -> Strings[S]:
         end = np.cumsum(self.end - self.begin)
-        return Strings(self._joined(), end - (self.end - self.begin), end, self.missing)
+        copy: Strings[S] = Strings(self._joined(), end - (self.end - self.begin), end, self.missing)
+        copy.__dict__.update({known: self.__dict__[known] for known in ("marks", "lengths") if known in self.__dict__})
+        return copy
 
     @cached_property
     def ascii(self) -> bool:
@@ -288,9 +292,11 @@ class Strings(Sequence[S], Generic[S]):
     def valid(self) -> bool:
         """Whether all strings are UTF-8."""
         try:
-            return self.ascii or bool(list(map(bytes.decode, self._pieces())) or True)
+            for piece in () if self.ascii else self._pieces():
+                piece.decode()
         except UnicodeDecodeError:
             return False
+        return True
 
     @property
     def _counts(self) -> Longs:

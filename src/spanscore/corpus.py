@@ -211,7 +211,7 @@ class Corpus:
         return self if self.score is None else self.with_spans(np.flatnonzero(~(self.score < score)))
 
     def with_spans(self, rows: NDArray[Any], **columns: Any) -> Corpus:
-        """The same documents with only these rows of spans, some columns replaced."""
+        """The same documents with only the spans of these row numbers, some columns replaced."""
         return replace(self, **{**self._rows(rows, self.doc.take(rows)), **columns})
 
     def _rows(self, rows: NDArray[Any] | slice, doc: NDArray[Any]) -> dict[str, Any]:

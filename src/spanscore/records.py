@@ -145,7 +145,12 @@ def explain(error: Exception) -> str:
 def refuse_repeated_ids(ids: Strings[str], where: str = "") -> None:
     """Raise if two documents have one id."""
     if (name := ids.repeated()) is not None:
-        raise InputError(f'two documents have the id "{printable(name)}"; ids must be unique.', where)
+        raise repeated_id(name, where)
+
+
+def repeated_id(name: str, where: str) -> InputError:
+    """What is said of two documents with one id."""
+    return InputError(f'two documents have the id "{printable(name)}"; ids must be unique.', where)
 
 
 def _offsets(values: list[int], field: str, ids: tuple[str, ...], doc: np.ndarray[Any, Any]) -> Longs:

@@ -171,3 +171,14 @@ def test_odd_names_and_places(tmp_path: Path) -> None:
     full = subprocess.run(call, shell=True, capture_output=True, check=False)
     assert full.returncode == 2
     assert b"Traceback" not in full.stderr
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["score {0} a={1} b={1} -q", "compare {0} a={1} b={1} -q", "convert {0} out.parquet", "convert {0} out.jsonl"],
+)
+def test_a_pipe_is_read_once(call: str, tmp_path: Path) -> None:
+    gold, base = (Path("examples", f"{name}.jsonl").resolve() for name in ("gold", "base"))
+    shell = f"{sys.executable} -m spanscore {call.format(f'<(cat {gold})', base)}"
+    done = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

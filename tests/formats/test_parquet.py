@@ -17,6 +17,7 @@ import spanscore as ss
 from spanscore.arrow import from_table, schema_for, to_table, write_parquet
 from spanscore.corpus import Corpus
 from spanscore.errors import InputError
+from spanscore.readers import read_chunks
 from spanscore.testing import corpora
 
 
@@ -153,3 +154,60 @@ def test_polars_pandas_and_duckdb_read_results_and_errors(result: ss.Result) -> 
     assert relation is not None
     assert relation.fetchall() == [(sum(error.side == "gold" for error in errors),)]
     assert pd.DataFrame.from_arrow(result)["system"].unique().tolist() == ["pred"]
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"row_group_size": 500, "dictionary_pagesize_limit": 2000, "data_page_size": 500},
+        {"row_group_size": 50},
+        {"row_group_size": 2000},
+        {"use_dictionary": False},
+    ],
+    ids=["codes and words in one group", "small groups", "one group", "words"],
+)
+def test_labels_however_they_are_stored(
+    layout: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spanscore.readers.parquet.SMALL", 100)
+    monkeypatch.setattr("spanscore.readers.parquet.BATCH", 64)
+    rows = [
+        {
+            "id": f"d{i}",
+            "text": None if i % 7 == 0 else "é" * (i % 50),
+            "spans": [{"start": 0, "end": 0, "label": f"L{i * j % 997}"} for j in range(i % 9)],
+        }
+        for i in range(2000)
+    ]
+    span = pa.struct([("start", pa.int64()), ("end", pa.int32()), ("label", pa.string())])
+    schema = pa.schema([("id", pa.string()), ("text", pa.large_string()), ("spans", pa.list_(span))])
+    parquet.write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / "x.parquet", **layout)
+    wanted = records(Corpus.from_documents(rows))
+    assert records(ss.read(tmp_path / "x.parquet")) == wanted
+    found: list[Any] = []
+    for part in ((0, 777), (777, 1234), (1234, 2000)):
+        for corpus in read_chunks(tmp_path / "x.parquet", "parquet", part=part):
+            found += records(corpus)
+    assert found == wanted
+
+
+def test_strings_of_every_kind() -> None:
+    spans = pa.array(
+        [[], []], pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string())]))
+    )
+    for kind in (pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())):
+        table = pa.table(
+            {"id": pa.array(["a", "é"]).cast(kind), "text": pa.array([None, "x"]).cast(kind), "spans": spans}
+        )
+        corpus = from_table(table)
+        assert corpus.ids == ["a", "é"]
+        assert corpus.text == [None, "x"]
+
+
+def test_what_arrow_strings_cannot_be() -> None:
+    with pytest.raises(InputError, match="half a surrogate pair"):
+        to_table(Corpus.from_documents([{"id": "\ud800", "spans": []}]))
+    broken = pa.array([b"\xff"]).view(pa.string())
+    spans = pa.array([[]], pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string())])))
+    with pytest.raises(InputError, match="not UTF-8"):
+        from_table(pa.table({"id": broken, "spans": spans}))

@@ -99,6 +99,8 @@ LEARN = b'{"id": "a", "spans": [' + SPAN + b", " + SPAN + b"]}\n"
         b'{"id": "b", "spans": [{"start": 03, "end": 5, "label": "PER"}]}\n',
         b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "L\\u004fC"}]}\n',
         b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "\xff"}]}\n',
+        b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "PER\0"}]}\n',
+        b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "LOC\0\0"}]}\n',
         b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "a\x01b"}]}\n',
         b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "PER"},, {"start": 3, "end": 5, "label": "PER"}]}\n',
         b'{"id": "b", "spans": [{"start": 3, "end": 5, "label": "PER"}}\n',

@@ -106,10 +106,15 @@ class Pairing:
         return Pairing(cut(self.gold), cut(self.pred), by_document=by_document, attributed=attributed)
 
     def once(self, key: Hashable, make: Callable[[Pairing], T]) -> T:
-        """What is made of this pairing under this key, made once for all measures that ask for it."""
+        """What is made of this pairing under this key, made once for all measures that ask for it.
+
+        It may be the pairing itself, which is not kept: it would keep itself, and what it was read from, alive.
+        """
         if key not in self._made:
-            self._made[key] = make(self)
-        return cast("T", self._made[key])
+            made = make(self)
+            self._made[key] = _ITSELF if made is self else made
+        made_before = self._made[key]
+        return cast("T", self if made_before is _ITSELF else made_before)
 
     def map_sides(self, change: Callable[[Corpus], Corpus]) -> Pairing:
         """The pairing with both sides changed; itself, overlaps and all, if nothing did change."""
@@ -119,6 +124,9 @@ class Pairing:
         changed = Pairing(gold, pred, by_document=self.by_document)
         changed.__dict__["letters"] = self.letters
         return changed
+
+
+_ITSELF = object()
 
 
 def pair(

@@ -162,7 +162,10 @@ class Letters:
             rows = rows[self.white(doc[rows], np.maximum(end[rows] - 1 - step, start[rows]))]
         found = np.zeros(len(doc), np.bool_)
         found[rows] = True
-        for row in rows[end[rows] - start[rows] > 4].tolist():
-            text = self.strings[int(doc[row])]
-            found[row] = text is not None and text[start[row] : end[row]].isspace()
+        rows = rows[end[rows] - start[rows] > 4]
+        if len(rows):
+            inside = (end[rows] - start[rows]).astype(np.int64) - 4
+            number = np.repeat(np.arange(len(rows)), inside)
+            white = self.white(doc[rows][number], ranges(start[rows] + 2, inside))
+            found[rows] = np.bincount(number[white], minlength=len(rows)) == inside
         return found

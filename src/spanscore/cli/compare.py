@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, in_parts, jobs_option, resolve_option, scoring_options, systems, tag_options
+from spanscore.cli.reading import (
+    chunks,
+    in_parts,
+    jobs_option,
+    readable_again,
+    resolve_option,
+    scoring_options,
+    systems,
+    tag_options,
+)
 from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import plural, printable
 
@@ -72,7 +81,8 @@ def command(
     """
     from spanscore.engine import workers
 
-    ready = click.get_current_context().with_resource(workers.ready(jobs, gold)) if output is None else None
+    alone = output is not None or by
+    pool = click.get_current_context().with_resource(workers.made_ready(1 if alone else jobs, gold))
     from spanscore.align import LabelMap
     from spanscore.engine.compare import check, compare, compare_parts
     from spanscore.engine.local import DEFAULT_MEASURES
@@ -91,9 +101,9 @@ def command(
     how = Bootstrap(level, resamples, seed, cluster)
     plan = Plan(choose(chosen, beta), beta, mapping, extra_documents, resolve, ci=how, each_span=True)
     settings: dict[str, Any] = {"permutations": permutations, "alpha": alpha}
-    if output is None and not by and plan.in_parts and gold != "-":
+    if output is None and not by and plan.in_parts and readable_again(gold):
         found = compare_parts(
-            plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, ready, quiet=quiet), **settings
+            plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, pool, quiet=quiet), **settings
         )
     else:
         found = compare(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, tag_options
+from spanscore.cli.reading import chunks, readable_again, tag_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ def command(source: str, target: str, format_: str | None, tags: dict[str, Any])
     if target.endswith(".parquet"):
         from spanscore.arrow import schema_for, write_parquet
 
-        kept = [whole_corpus(read())] if source == "-" else None
+        kept = [whole_corpus(read())] if not readable_again(source) else None
         wanted = schema_for(kept or read())
         with whole(target) as file:
             write_parquet(file, kept or read(), wanted)

@@ -108,6 +108,11 @@ def resolve_option(*choices: str) -> Callable[..., Any]:
     )
 
 
+def readable_again(path: str) -> bool:
+    """Whether a file can be read more than once; a pipe cannot."""
+    return path != "-" and (Path(path).is_file() or not _exists(path))
+
+
 def chunks(
     path: str, format_: str | None, tags: dict[str, Any], progress: Callable[[int], object] | None = None
 ) -> Iterator[Corpus]:
@@ -124,7 +129,7 @@ def in_parts(
     pred_format: str | None,
     tags: dict[str, Any],
     jobs: int,
-    ready: Executor | None,
+    pool: Executor | None,
     *,
     quiet: bool,
 ) -> dict[str, Part]:
@@ -134,7 +139,7 @@ def in_parts(
 
     parts = {}
     for name, path in files:
-        part = count_ranges(plan, gold, (path, pred_format), name, jobs, ready) if jobs > 1 else None
+        part = count_ranges(plan, gold, (path, pred_format), name, jobs, pool) if jobs > 1 else None
         if part is None:
             with reading_bar(gold[0], path, quiet=quiet) as progress:
                 sides = (chunks(*gold, tags, progress), chunks(path, pred_format, tags, progress))

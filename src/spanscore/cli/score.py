@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spanscore.cli.reading import chunks, in_parts, jobs_option, resolve_option, scoring_options, systems, tag_options
+from spanscore.cli.reading import (
+    chunks,
+    in_parts,
+    jobs_option,
+    readable_again,
+    resolve_option,
+    scoring_options,
+    systems,
+    tag_options,
+)
 from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import UsageError, plural
 
@@ -98,7 +107,8 @@ def command(
     """
     from spanscore.engine import workers
 
-    ready = click.get_current_context().with_resource(workers.ready(jobs, gold)) if output is None else None
+    alone = output is not None or by or engine != "local"
+    pool = click.get_current_context().with_resource(workers.made_ready(1 if alone else jobs, gold))
     from spanscore.align import LabelMap
     from spanscore.engine.local import DEFAULT_MEASURES, score_all
     from spanscore.engine.parts import Plan, choose, result_of
@@ -128,10 +138,8 @@ def command(
         result = _on_spark(plan, (gold, gold_format), [(name, (path, pred_format)) for name, path in files], master)
     elif master is not None:
         raise UsageError("--master is for --engine spark.")
-    elif output is None and not by and plan.in_parts and (gold != "-" or len(files) == 1):
-        result = result_of(
-            plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, ready, quiet=quiet)
-        )
+    elif output is None and not by and plan.in_parts and (len(files) == 1 or readable_again(gold)):
+        result = result_of(plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, pool, quiet=quiet))
     else:
         read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
         keep = bool(by) or output is not None

@@ -154,8 +154,10 @@ def in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Co
     """
     ours, theirs = next(gold, None), next(pred, None)
     while ours is not None and theirs is not None:
-        while len(theirs) < len(ours) and (more := next(pred, None)) is not None:
-            theirs = Corpus.concat([theirs, more])
+        pieces = [theirs]
+        while sum(map(len, pieces)) < len(ours) and (more := next(pred, None)) is not None:
+            pieces.append(more)
+        theirs = Corpus.concat(pieces)
         size = min(len(ours), len(theirs))
         first, second = ours.block(0, size), theirs.block(0, size)
         if first.ids != second.ids:

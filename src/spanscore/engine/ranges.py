@@ -53,15 +53,16 @@ Range = tuple[int, int]
 
 
 def count_ranges(
-    plan: Plan, gold: File, pred: File, system: str, jobs: int, ready: Executor | None = None
+    plan: Plan, gold: File, pred: File, system: str, jobs: int, started: Executor | None = None
 ) -> Part | None:
-    """Count two files by so many processes, all but this one of those that are ready; None if one must do it."""
+    """Count two files by so many processes, the others perhaps started already; None if one must do it."""
     try:
         tasks = plan_ranges(gold, pred, jobs * SHARES if jobs > 1 else 1)
         if len(tasks) < 2:
             return None
-        with nullcontext(ready) if ready is not None else pool_of(min(jobs, len(tasks)) - 1) as pool:
-            parts = share(partial(count_range, plan, system=system), tasks, pool, jobs - 1)
+        others = min(jobs, len(tasks)) - 1
+        with nullcontext(started) if started is not None else pool_of(others) as pool:
+            parts = share(partial(count_range, plan, system=system), tasks, pool, others)
     except (SpanscoreError, OSError, ValueError, BrokenProcessPool):
         return None
     return merge_ranges(parts, gold, pred)

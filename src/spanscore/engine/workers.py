@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-LARGE = 1 << 24
+WORTHWHILE = 1 << 24
 """How many bytes a file has that is likely to be scored by several processes."""
 
 
 def pool_of(processes: int) -> ProcessPoolExecutor:
-    """So many processes, that know nothing of what this one did."""
-    return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    """So many processes, that know nothing of what this one did; to be interrupted is for this one alone."""
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(
+        processes, mp_context=context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
 
 
 @contextmanager
-def ready(jobs: int, path: str) -> Iterator[ProcessPoolExecutor | None]:
+def made_ready(jobs: int, path: str) -> Iterator[ProcessPoolExecutor | None]:
     """The other processes of `jobs`, which import what they need from now on; None for a file that needs none."""
-    if jobs < 2 or not Path(path).is_file() or Path(path).stat().st_size < LARGE:
+    if jobs < 2 or not Path(path).is_file() or Path(path).stat().st_size < WORTHWHILE:
         yield None
         return
     with pool_of(jobs - 1) as pool:
@@ -43,31 +47,31 @@ def share(work: Callable[[T], R], tasks: Sequence[T], pool: Executor, others: in
     front, this one from the back. The first error ends it.
     """
     left = deque(range(len(tasks)))
-    theirs: dict[int, Future[R]] = {}
-    lock = Lock()
+    results: dict[int, R] = {}
+    failures: list[BaseException] = []
 
-    def give_next(done: Future[R] | None = None) -> None:
-        with lock:
-            if done is not None and (done.cancelled() or done.exception() is not None):
-                left.clear()
-            if not left:
-                return
-            number = left.popleft()
-            theirs[number] = given = pool.submit(work, tasks[number])
-        given.add_done_callback(give_next)
+    def next_of(take: Callable[[], int]) -> int | None:
+        try:
+            return None if failures else take()
+        except IndexError:
+            return None
 
-    for _ in range(others):
-        give_next()
-    mine: dict[int, R] = {}
-    try:
-        while True:
-            with lock:
-                if not left:
-                    break
-                number = left.pop()
-            mine[number] = work(tasks[number])
-    finally:
-        with lock:
-            left.clear()
-    results = {number: given.result() for number, given in theirs.items()} | mine
+    def run(do: Callable[[T], R], take: Callable[[], int]) -> None:
+        try:
+            while (number := next_of(take)) is not None:
+                results[number] = do(tasks[number])
+        except BaseException as error:  # whoever asked is to know of it, not this thread
+            failures.append(error)
+
+    def elsewhere(task: T) -> R:
+        return pool.submit(work, task).result()
+
+    threads = [Thread(target=run, args=(elsewhere, left.popleft)) for _ in range(others)]
+    for thread in threads:
+        thread.start()
+    run(work, left.pop)
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
     return [results[number] for number in range(len(tasks))]

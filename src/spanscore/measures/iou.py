@@ -50,9 +50,9 @@ class GroupedIoU(Measure):
         gold, pred = seen.gold, seen.pred
         found = self._groups(measured)
         hit = self._hits(seen, found)
-        touching = np.ones(len(pred.start), np.bool_)
-        touching[measured.overlaps.pred] = False
-        alone = np.flatnonzero(touching)
+        apart = np.ones(len(pred.start), np.bool_)
+        apart[measured.overlaps.pred] = False
+        alone = np.flatnonzero(apart)
         tp = found.gold.compress(hit)
         events: dict[str, tuple[Any, ...]] = {"tp": (gold.doc.take(tp), gold.label.take(tp))}
         if self.count == "groups":

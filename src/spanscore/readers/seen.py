@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spanscore.columns import Strings
-from spanscore.records import refuse_repeated_ids
+from spanscore.records import refuse_repeated_ids, repeated_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,44 +30,41 @@ class Seen:
 
     def __init__(self) -> None:
         self._known = np.zeros(0, np.uint64)
-        self._new: list[tuple[Strings[str], str]] = []
+        self._new: list[tuple[Words, Strings[str], str]] = []
         self._size = 0
 
     def add(self, corpus: Corpus, name: str) -> None:
         """Remember these ids, none of which should have been there before."""
-        self._new.append((corpus.ids.packed, corpus.source or name))
-        corpus.ids.packed.__dict__["marks"] = corpus.ids.marks
+        self._new.append((corpus.ids.marks, corpus.ids.packed, corpus.source or name))
         self._size += len(corpus)
         if self._size > max(len(self._known), LEAST):
             self.settle()
 
     def settle(self) -> None:
         """Refuse an id that was added twice."""
-        marks = np.sort(np.concatenate([self._known, *(ids.marks for ids, _ in self._new)]))
-        again = marks[1:][marks[1:] == marks[:-1]]
-        seen = self._known
-        for ids, where in self._new if len(again) else ():
-            _refuse(ids, seen, where)
-            refuse_repeated_ids(ids, where)
-            seen = np.sort(np.concatenate([seen, ids.marks]))
-        self._known, self._new, self._size = marks, [], 0
+        known = np.sort(np.concatenate([self._known, *(marks for marks, _, _ in self._new)]))
+        if (known[1:] == known[:-1]).any():
+            seen = self._known
+            for marks, ids, where in self._new:
+                refuse_repeated_ids(ids, where)
+                _refuse_known(seen, marks, ids, where)
+                seen = np.sort(np.concatenate([seen, marks]))
+        self._known, self._new, self._size = known, [], 0
 
     def refuse(self, corpus: Corpus, name: str) -> None:
         """Refuse an id that was there before."""
         self.settle()
-        _refuse(corpus.ids, self._known, corpus.source or name)
+        _refuse_known(self._known, corpus.ids.marks, corpus.ids, corpus.source or name)
 
 
 LEAST = 1 << 16
 """Fewer ids are not worth looking through."""
 
 
-def _refuse(ids: Strings[str], known: Words, where: str) -> None:
-    """Refuse an id whose mark is among these, which are sorted."""
+def _refuse_known(known: Words, marks: Words, ids: Strings[str], where: str) -> None:
+    """Refuse an id whose mark is among these, which are sorted: the ids themselves were not kept."""
     if not len(known):
         return
-    place = np.minimum(np.searchsorted(known, ids.marks), len(known) - 1)
-    again = np.flatnonzero(known[place] == ids.marks)
+    again = np.flatnonzero(known[np.minimum(np.searchsorted(known, marks), len(known) - 1)] == marks)
     if len(again):
-        twice = ids[int(again[0])]
-        refuse_repeated_ids(Strings.of([twice, twice]), where)
+        raise repeated_id(ids[int(again[0])], where)

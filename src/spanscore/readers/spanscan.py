@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spanscore.columns import Strings, Words
+from spanscore.columns import Words
 from spanscore.readers.source import MARGIN, Block
 from spanscore.readers.words import ONE, Page, begins, leading_number, text_width
 
@@ -326,6 +326,7 @@ class _KnownLabels:
         self._spelt = np.zeros((self.words, len(labels) + 1), np.uint64)
         for code, data in enumerate(spelt):
             self._spelt[:, code] = np.frombuffer(data.ljust(8 * self.words, b"\0"), "<u8")
+        self._lengths = np.array([*map(len, spelt), -1], np.int64)
         self._code, self._chosen = np.zeros(1, np.int32), np.ones(MAX_LABEL_WORDS, np.uint64)
         self._bits = min(2 * len(labels).bit_length() + 2, 18)
         self.usable = longest < 8 * MAX_LABEL_WORDS and len(labels) <= MAX_LABELS and self._place()
@@ -354,7 +355,7 @@ class _KnownLabels:
         found = text_width(rows, ord('"'))
         if found is None:
             return None
-        code, known = self._look_up(found[1])
+        code, known = self._look_up(*found)
         return (code, found[0]) if known.all() else None
 
     def unknown(self, rows: Words) -> list[str] | None:
@@ -362,12 +363,12 @@ class _KnownLabels:
         found = text_width(rows, ord('"'))
         if found is None:
             return None
-        new = np.flatnonzero(~self._look_up(found[1])[1])
+        new = np.flatnonzero(~self._look_up(*found)[1])
         words = np.zeros((len(new), MAX_LABEL_WORDS), np.uint64)
         for number, word in enumerate(found[1]):
             words[:, number] = word[new]
         spelt, first = np.unique(words.view(f"V{8 * MAX_LABEL_WORDS}")[:, 0], return_index=True)
-        in_turn = [bytes(spelt[place]).rstrip(b"\0") for place in np.argsort(first).tolist()]
+        in_turn = [bytes(spelt[place])[: found[0][new[first[place]]]] for place in np.argsort(first).tolist()]
         try:
             labels = [data.decode() for data in in_turn]
         except UnicodeDecodeError:
@@ -375,11 +376,11 @@ class _KnownLabels:
         plain = all(_spelling(label, 0) == data for label, data in zip(labels, in_turn, strict=True))
         return labels if plain else None
 
-    def _look_up(self, words: list[Words]) -> tuple[Ints, Bools]:
-        """The code of each label, and whether it is really the one that has this code."""
+    def _look_up(self, width: Longs, words: list[Words]) -> tuple[Ints, Bools]:
+        """The code of each label by its bytes and their number, and whether it is really the label with this code."""
         words = words[: self.words] if len(words) > self.words else words
         code = self._code[self._slot(words, self._chosen)]
-        known = code != len(self.labels)
+        known = self._lengths.take(code) == width
         for number in range(self.words):
             known &= self._spelt[number][code] == (words[number] if number < len(words) else 0)
         return code, known

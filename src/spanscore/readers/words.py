@@ -22,6 +22,8 @@ class Page:
     def __init__(self, block: Block) -> None:
         self.buffer, self.end, self.breaks = block.buffer, MARGIN + block.size, block.breaks
         self.bytes = np.frombuffer(self.buffer, np.uint8)
+        nothing = np.zeros(0, np.int64)
+        self._strings: Strings[str] = Strings(self.buffer, nothing, nothing)
 
     def find(self, byte: int) -> Longs:
         """The places of this byte; of several in the same eight bytes, the first."""
@@ -41,7 +43,7 @@ class Page:
 
     def is_plain(self, quotes: int, breaks: int) -> bool:
         """Whether there is nothing here that JSON would escape, but for so many quotes and line breaks; all UTF-8."""
-        if not self.buffer.isascii():
+        if not self._strings.ascii:
             self.buffer.decode("utf-8")
         margins = len(self.buffer) - (self.end - MARGIN)
         return (
@@ -53,7 +55,7 @@ class Page:
     def strings(self, begin: Longs, end: Longs, *, plain: bool) -> Strings[str]:
         """The strings between these places; where they may not be plain, as JSON that stands between quotes."""
         if plain:
-            return Strings(self.buffer, begin, end)
+            return self._strings.at(begin, end)
         quoted = map(self.buffer.__getitem__, map(slice, (begin - 1).tolist(), (end + 1).tolist()))
         return Strings.of(map(_string.decode, quoted))
 
