@@ -33,7 +33,10 @@ def corpora(draw: st.DrawFn, names: list[str], *, text: bool) -> Corpus:
     for name in names:
         starts = draw(st.lists(st.integers(0, 8), max_size=3))
         spans = [{"start": start, "end": start + draw(st.integers(0, 3)), "label": draw(LABELS)} for start in starts]
-        documents.append({"id": name, "spans": spans} | ({"text": "Ann saw Zoë."} if text else {}))
+        more: dict[str, Any] = {"text": "Ann saw Zoë."} if text else {}
+        if draw(st.booleans()):
+            more |= {"meta": {"ward": "a"}, "tokens": [[0, 3]]}
+        documents.append({"id": name, "spans": spans, **more})
     return Corpus.from_documents(documents)
 
 

@@ -7,7 +7,8 @@ import random
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from calls import write
 from spanscore.engine import ranges
 from spanscore.engine.local import count_chunks
 from spanscore.engine.parts import Plan, choose, result_of
-from spanscore.engine.workers import share
+from spanscore.engine.workers import Workers, share
 from spanscore.readers import read_chunks
 from spanscore.report.files import to_json
 from spanscore.stats import Bootstrap
@@ -133,23 +134,31 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert "gold.jsonl:8001: spans[2].end: the offset -1 is negative" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers(2) as some:
+        yield some
+
+
 @pytest.mark.parametrize("wrong", [0, 3, 7])
-def test_the_first_error_ends_the_work(wrong: int) -> None:
-    with ThreadPoolExecutor(2) as pool, pytest.raises(ZeroDivisionError):
-        share(lambda number: 1 // (number - wrong), range(8), pool, 2)
+def test_the_first_error_ends_the_work(wrong: int, workers: Workers) -> None:
+    with pytest.raises(ZeroDivisionError):
+        share(partial(divmod, 5), [number - wrong for number in range(8)], workers)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 50])
-def test_work_is_shared_and_comes_back_in_order(count: int) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        assert share(str, range(count), pool, 2) == [str(number) for number in range(count)]
+def test_work_is_shared_and_comes_back_in_order(count: int, workers: Workers) -> None:
+    assert share(str, range(count), workers) == [str(number) for number in range(count)]
 
 
-def test_processes_that_cannot_be_given_work() -> None:
-    pool = ThreadPoolExecutor(2)
-    pool.shutdown()
-    with pytest.raises(RuntimeError):
-        share(str, range(50), pool, 2)
+def test_a_process_that_ends_is_not_waited_for(files: Path) -> None:
+    with Workers(1) as some:
+        with pytest.raises(ConnectionError):
+            some.ask(0, os._exit, 0)
+        with pytest.raises(ConnectionError):
+            some.ask(0, str, 0)
+        gold, pred = paths(files, "jsonl")
+        assert ranges.count_ranges(PLAN, gold, pred, "s", 2, some) is None
 
 
 def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:

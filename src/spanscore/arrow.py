@@ -10,13 +10,13 @@ import numpy as np
 from spanscore.columns import Column, Strings
 from spanscore.corpus import MAX_OFFSET, Corpus, LabelTable, Tokens
 from spanscore.errors import InputError, MissingExtraError, printable
-from spanscore.records import Attr
+from spanscore.records import Attr, OffsetError, checked_tokens
 
 REPEATED = [f"spans.list.element.{name}" for name in ("start", "end", "label", "score")]
 """Columns that are written as codes, their values once."""
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spanscore.columns import Longs
 
@@ -113,8 +113,14 @@ def schema_for(corpora: Iterable[Corpus]) -> Any:
 
 def from_table(table: Any, labels: LabelTable | None = None, where: str = "") -> Corpus:
     """A table as a corpus; what cannot be is named by document and field."""
-    pa = pyarrow()
-    labels = LabelTable() if labels is None else labels
+    try:
+        return _from_table(pyarrow(), table, LabelTable() if labels is None else labels, where)
+    except UnicodeDecodeError:
+        raise InputError("a label, an attribute or metadata is not UTF-8.", where) from None
+
+
+def _from_table(pa: Any, table: Any, labels: LabelTable, where: str) -> Corpus:
+    _refuse_twice(table.column_names, "columns", where)
     for name in ("id", "spans"):
         if name not in table.column_names:
             raise InputError(f"there is no column '{name}'; documents have id and spans.", where)
@@ -124,49 +130,55 @@ def from_table(table: Any, labels: LabelTable | None = None, where: str = "") ->
     names = _strings(pa, ids.cast(pa.string()) if pa.types.is_integer(ids.type) else ids, "id", where)
     spans = _column(table, "spans")
     counts, flat = _flat(pa, spans, "spans", where)
-    fields = {field.name for field in flat.type} if pa.types.is_struct(flat.type) else set()
-    if not {"start", "end", "label"} <= fields:
-        raise InputError("the column 'spans' must hold lists of start, end and label.", where)
+    fields = _fields(pa, flat, ("start", "end", "label"), "spans", where)
     doc = np.repeat(np.arange(len(names), dtype=np.int32), counts)
 
     def refuse(rows: Longs, field: str, what: str) -> None:
         if len(rows):
             row = int(rows[0])
             position = row - int(np.searchsorted(doc, doc[row]))
-            raise InputError(what, f'{where}: document "{printable(names[int(doc[row])])}", spans[{position}].{field}')
+            raise InputError(what, f'{where}: document "{printable(names[int(doc[row])])}", spans[{position}]{field}')
 
+    refuse(np.flatnonzero(_nulls(flat)), "", "the span is missing.")
     offsets = {}
     for field in ("start", "end"):
         column = flat.field(field)
         if not pa.types.is_integer(column.type):
             raise InputError(f"the field '{field}' of spans holds {column.type}, not whole numbers.", where)
-        refuse(np.flatnonzero(_nulls(column)), field, f"the {field} is missing.")
+        refuse(np.flatnonzero(_nulls(column)), f".{field}", f"the {field} is missing.")
         values = column.to_numpy(zero_copy_only=False)
-        refuse(np.flatnonzero((values < 0) | (values > MAX_OFFSET)), field, "the offset is negative or too large.")
+        wrong = np.flatnonzero((values < 0) | (values > MAX_OFFSET))
+        refuse(wrong, f".{field}", "the offset is negative or too large.")
         offsets[field] = values.astype(np.int32, copy=False)
     label = flat.field("label")
-    refuse(np.flatnonzero(_nulls(label)), "label", "the label is missing.")
+    refuse(np.flatnonzero(_nulls(label)), ".label", "the label is missing.")
     coded = label if pa.types.is_dictionary(label.type) else label.dictionary_encode()
     known = coded.dictionary.to_pylist()
     if not all(isinstance(name, str) for name in known):
         raise InputError("the field 'label' of spans does not hold strings.", where)
-    place = np.array([labels[name] for name in known] or [0], np.int32)
+    codes = coded.indices.to_numpy(zero_copy_only=False) if len(flat) else np.zeros(0, np.int32)
+    used = np.bincount(codes, minlength=len(known)).tolist()
+    place = np.array([labels[name] if times else 0 for name, times in zip(known, used, strict=True)] or [0], np.int32)
     score = None
     if "score" in fields:
-        score = flat.field("score").cast(pa.float64()).to_numpy(zero_copy_only=False)
+        score = flat.field("score")
+        kinds = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal, pa.types.is_null)
+        if not any(of_kind(score.type) for of_kind in kinds):
+            raise InputError(f"the field 'score' of spans holds {score.type}, not numbers.", where)
+        score = score.cast(pa.float64()).to_numpy(zero_copy_only=False)
         score = None if np.isnan(score).all() else score
     texts = _strings(pa, _column(table, "text"), "text", where) if "text" in table.column_names else None
     corpus = Corpus(
         ids=names,
         doc=doc,
         **offsets,
-        label=place[coded.indices.to_numpy(zero_copy_only=False)] if len(flat) else np.zeros(0, np.int32),
+        label=place.take(codes),
         labels=tuple(labels),
         score=score,
         attrs=_columns(flat.field("attrs"), where) if "attrs" in fields else {},
         meta=_columns(_column(table, "meta"), where) if "meta" in table.column_names else {},
         text=None if texts is None or not texts.present else texts,
-        tokens=_tokens(pa, table, where) if "tokens" in table.column_names else None,
+        tokens=_tokens(pa, table, names, texts, where) if "tokens" in table.column_names else None,
     )
     corpus.__dict__["bounds"] = np.concatenate([[0], np.cumsum(counts)])
     if flaw := corpus.flaw():
@@ -195,9 +207,9 @@ def _string_array(pa: Any, strings: Strings[Any], what: str) -> Any:
 def _strings(pa: Any, array: Any, name: str, where: str) -> Strings[Any]:
     """A column of strings, their bytes as they are."""
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
-        if not pa.types.is_null(kind):
-            raise InputError(f"the column '{name}' holds {array.type}, not strings.", where)
+    types = pa.types
+    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind)):
+        raise InputError(f"the column '{name}' holds {array.type}, not strings.", where)
     if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
         array = array.cast(pa.large_string())
     _, offsets, data = array.buffers()
@@ -257,17 +269,38 @@ def _token_lists(pa: Any, corpus: Corpus, kind: Any) -> Any:
     return _lists(pa, np.concatenate([[0], np.cumsum(counts)]), pairs, kind)
 
 
-def _tokens(pa: Any, table: Any, where: str) -> Tokens | None:
+def _tokens(pa: Any, table: Any, ids: Strings[str], texts: Strings[Any] | None, where: str) -> Tokens | None:
     counts, flat = _flat(pa, _column(table, "tokens"), "tokens", where)
     if not len(flat):
         return None
+    _fields(pa, flat, ("start", "end"), "tokens", where)
+    columns = [flat.field(name) for name in ("start", "end")]
+    if not all(pa.types.is_integer(column.type) for column in columns):
+        raise InputError("the starts and ends of tokens must be whole numbers.", where)
+    if any(column.null_count for column in (flat, *columns)):
+        raise InputError("a token is missing, or its start or end.", where)
+    start, end = (column.to_numpy(zero_copy_only=False).astype(np.int64) for column in columns)
     doc = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    start, end = (flat.field(name).to_numpy(zero_copy_only=False).astype(np.int32) for name in ("start", "end"))
-    wrong = (start < 0) | (end < start)
-    wrong[1:] |= (doc[1:] == doc[:-1]) & (start[1:] < end[:-1])
-    if wrong.any():
-        raise InputError("a token is reversed, or begins before the last one's end.", where)
-    return Tokens(doc, start, end)
+    try:
+        return checked_tokens(doc, start, end, ids, None if texts is None else texts.lengths)
+    except OffsetError as error:
+        raise InputError(str(error), where) from None
+
+
+def _fields(pa: Any, flat: Any, wanted: tuple[str, ...], name: str, where: str) -> set[str]:
+    """The fields of the structs in a column of lists, which must have these."""
+    fields = [field.name for field in flat.type] if pa.types.is_struct(flat.type) else []
+    _refuse_twice(fields, f"fields of '{name}'", where)
+    if not set(wanted) <= set(fields):
+        listed = f"{', '.join(wanted[:-1])} and {wanted[-1]}"
+        raise InputError(f"the column '{name}' must hold lists of {listed}.", where)
+    return set(fields)
+
+
+def _refuse_twice(names: Sequence[str], what: str, where: str) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two {what} are called '{printable(twice)}'.", where)
 
 
 def _kind(column: Column) -> str:
@@ -289,7 +322,12 @@ def _columns(column: Any, where: str) -> dict[str, Column]:
     decoder = msgspec.json.Decoder(dict[str, Attr])
     try:
         rows = [{} if one is None else decoder.decode(one) if isinstance(one, str) else dict(one) for one in said]
+    except UnicodeDecodeError:
+        raise
     except (msgspec.MsgspecError, TypeError, ValueError):
         raise InputError("attributes and metadata must be maps of strings, or objects in JSON.", where) from None
     keys = dict.fromkeys(key for row in rows for key in row)
-    return {key: Column.of([row.get(key) for row in rows]) for key in keys}
+    try:
+        return {key: Column.of([row.get(key) for row in rows]) for key in keys}
+    except TypeError:
+        raise InputError("attributes and metadata hold lists or objects; they must be plain values.", where) from None

@@ -170,7 +170,7 @@ class Corpus:
             text=None if self.text is None else self.text.take(docs),
             tokens=None if self.tokens is None else _take_tokens(self.tokens, docs, len(self.ids)),
             meta={
-                key: Column(frozen(np.where(present, column.codes[docs], np.int32(-1))), column.values)
+                key: Column(frozen(np.append(column.codes, np.int32(-1))[docs]), column.values)
                 for key, column in self.meta.items()
             },
             **self._rows(rows, np.repeat(np.arange(len(docs)), counts)),
@@ -329,7 +329,7 @@ class Flaw:
     def place(self, corpus: Corpus) -> str:
         """Where the flaw is, by document and position of the span in it."""
         doc = int(corpus.doc[self.row])
-        return f'document "{corpus.ids[doc]}", {self.path(corpus)}'
+        return f'document "{printable(corpus.ids[doc])}", {self.path(corpus)}'
 
     def path(self, corpus: Corpus) -> str:
         """The flawed field's path inside its document."""

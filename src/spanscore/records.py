@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from spanscore.columns import Column, Longs, Strings
+from spanscore.columns import Column, Ints, Longs, Strings
 from spanscore.corpus import MAX_OFFSET, Corpus, LabelTable, Tokens
 from spanscore.errors import InputError, printable
 
@@ -196,9 +196,15 @@ def _tokens(
         pairs = np.array(flat, np.int64).reshape(-1, 2)
     except OverflowError:
         raise InputError("tokens hold an offset that is too large.") from None
-    start, end = pairs[:, 0], pairs[:, 1]
-    length = np.array([MAX_OFFSET if text is None else len(text) for text in texts], np.int64)[doc]
-    wrong = (start < 0) | (end < start) | (end > length)
+    length = np.array([-1 if text is None else len(text) for text in texts], np.int64)
+    return checked_tokens(doc, pairs[:, 0], pairs[:, 1], ids, length)
+
+
+def checked_tokens(doc: Ints, start: Longs, end: Longs, ids: Sequence[str], length: Longs | None) -> Tokens:
+    """Tokens in order of document and position; `length` is that of each text, -1 if it is not known."""
+    known = np.full(len(ids), -1) if length is None else length
+    most = np.where(known < 0, MAX_OFFSET, known).take(doc)
+    wrong = (start < 0) | (end < start) | (end > most)
     wrong[1:] |= (doc[1:] == doc[:-1]) & (start[1:] < end[:-1])
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -206,5 +212,5 @@ def _tokens(
         message = (
             f"the token [{start[row]}, {end[row]}) is reversed, past the text, or begins before the last one's end."
         )
-        raise OffsetError(ids[doc[row]], f"tokens[{position}]", message)
+        raise OffsetError(ids[int(doc[row])], f"tokens[{position}]", message)
     return Tokens(doc, start.astype(np.int32), end.astype(np.int32))

@@ -122,3 +122,22 @@ def test_what_it_leaves_to_msgspec(line: bytes) -> None:
     assert rows(learnt) == [(0, 3, 5, "PER", None)] * 2
     assert _scan_block(Block.of(1, line), scanner) is None
     assert list(scanner.labels) == ["PER"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id":"a","spans":[{"start":1 "end":2 "label":"X"}]}\n',
+        b'{"id":"a","spans":[{"start":1,"end":2,"label":"X",}]}\n',
+        b'{"id":"a","spans":[{"start":1 9,"end":2,"label":"X"}]}\n',
+        b'{"id":"a","spans":[{junk"start":1,"end":2,"label":"X"}]}\n',
+        b'{"id":"a","spans":[{"start":1,"end":2,"label":"X"},\v{"start":1,"end":3,"label":"X"}]}\n',
+        b'{"id":"a",\v"spans":[{"start":1,"end":2,"label":"X"}]}\n',
+        b'{"id":"a","spans":[{"start":1,"end":2,"label":"X"}]\v}\n',
+    ],
+)
+def test_no_spelling_is_learnt_from_what_is_not_json(line: bytes) -> None:
+    scanner = SpanScanner(LabelTable())
+    assert _scan_block(Block.of(1, line), scanner) is None
+    assert _decode_block(Block.of(1, line), scanner) is None
+    assert not scanner.labels

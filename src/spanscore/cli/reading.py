@@ -14,10 +14,10 @@ from spanscore.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from concurrent.futures import Executor
 
     from spanscore.corpus import Corpus
     from spanscore.engine.parts import Part, Plan
+    from spanscore.engine.workers import Workers
 
 
 LARGE = 50_000_000
@@ -129,7 +129,7 @@ def in_parts(
     pred_format: str | None,
     tags: dict[str, Any],
     jobs: int,
-    pool: Executor | None,
+    workers: Workers | None,
     *,
     quiet: bool,
 ) -> dict[str, Part]:
@@ -139,7 +139,7 @@ def in_parts(
 
     parts = {}
     for name, path in files:
-        part = count_ranges(plan, gold, (path, pred_format), name, jobs, pool) if jobs > 1 else None
+        part = count_ranges(plan, gold, (path, pred_format), name, jobs, workers) if jobs > 1 else None
         if part is None:
             with reading_bar(gold[0], path, quiet=quiet) as progress:
                 sides = (chunks(*gold, tags, progress), chunks(path, pred_format, tags, progress))

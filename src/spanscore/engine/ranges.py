@@ -7,7 +7,6 @@ then, and knows what to say, and in which line.
 
 from __future__ import annotations
 
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +18,7 @@ import msgspec
 
 from spanscore.engine.local import in_step
 from spanscore.engine.parts import Part
-from spanscore.engine.workers import pool_of, share
+from spanscore.engine.workers import Workers, share
 from spanscore.errors import InputError, SpanscoreError
 from spanscore.readers import read_chunks
 from spanscore.readers.sniff import sniff
@@ -27,7 +26,6 @@ from spanscore.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from concurrent.futures import Executor
 
     from spanscore.engine.parts import Plan
 
@@ -53,17 +51,16 @@ Range = tuple[int, int]
 
 
 def count_ranges(
-    plan: Plan, gold: File, pred: File, system: str, jobs: int, started: Executor | None = None
+    plan: Plan, gold: File, pred: File, system: str, jobs: int, started: Workers | None = None
 ) -> Part | None:
     """Count two files by so many processes, the others perhaps started already; None if one must do it."""
     try:
         tasks = plan_ranges(gold, pred, jobs * SHARES if jobs > 1 else 1)
         if len(tasks) < 2:
             return None
-        others = min(jobs, len(tasks)) - 1
-        with nullcontext(started) if started is not None else pool_of(others) as pool:
-            parts = share(partial(count_range, plan, system=system), tasks, pool, others)
-    except (SpanscoreError, OSError, ValueError, BrokenProcessPool):
+        with nullcontext(started) if started is not None else Workers(min(jobs, len(tasks)) - 1) as workers:
+            parts = share(partial(count_range, plan, system=system), tasks, workers)
+    except (SpanscoreError, OSError, ValueError):
         return None
     return merge_ranges(parts, gold, pred)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing import resource_tracker
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Executor
+    from multiprocessing.connection import Connection
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,27 +23,65 @@ WORTHWHILE = 1 << 24
 """How many bytes a file has that is likely to be scored by several processes."""
 
 
-def pool_of(processes: int) -> ProcessPoolExecutor:
-    """So many processes, that know nothing of what this one did; to be interrupted is for this one alone."""
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(
-        processes, mp_context=context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
+class Workers:
+    """Processes that wait for work, each at the other end of a pipe of its own: one that dies closes it, so that
+    nobody waits for its answer.
+    """
+
+    def __init__(self, number: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._processes = []
+        self._pipes = []
+        with _interrupts_blocked():
+            for _ in range(number):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(theirs,), daemon=True)
+                process.start()
+                theirs.close()
+                self._processes.append(process)
+                self._pipes.append(ours)
+
+    def __len__(self) -> int:
+        return len(self._pipes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pipe in self._pipes:
+            pipe.close()
+        for process in self._processes:
+            process.join()
+
+    def end(self) -> None:
+        """End them, whatever they are doing."""
+        for process in self._processes:
+            process.terminate()
+
+    def ask(self, number: int, work: Callable[[T], R], task: T) -> R:
+        """What one of them makes of a task."""
+        try:
+            self._pipes[number].send((work, task))
+            right, answer = self._pipes[number].recv()
+        except EOFError:
+            raise ConnectionError("a process ended before its work was done.") from None
+        if not right:
+            raise answer
+        result: R = answer
+        return result
 
 
 @contextmanager
-def made_ready(jobs: int, path: str) -> Iterator[ProcessPoolExecutor | None]:
+def made_ready(jobs: int, path: str) -> Iterator[Workers | None]:
     """The other processes of `jobs`, which import what they need from now on; None for a file that needs none."""
     if jobs < 2 or not Path(path).is_file() or Path(path).stat().st_size < WORTHWHILE:
         yield None
         return
-    with pool_of(jobs - 1) as pool:
-        for _ in range(jobs - 1):
-            pool.submit(exec, "import spanscore.engine.ranges")
-        yield pool
+    with Workers(jobs - 1) as workers:
+        yield workers
 
 
-def share(work: Callable[[T], R], tasks: Sequence[T], pool: Executor, others: int) -> list[R]:
+def share(work: Callable[[T], R], tasks: Sequence[T], workers: Workers) -> list[R]:
     """The work on each task, done by other processes and by this one: whoever is done takes the next, others from the
     front, this one from the back. The first error ends it.
     """
@@ -63,15 +102,47 @@ def share(work: Callable[[T], R], tasks: Sequence[T], pool: Executor, others: in
         except BaseException as error:  # whoever asked is to know of it, not this thread
             failures.append(error)
 
-    def elsewhere(task: T) -> R:
-        return pool.submit(work, task).result()
+    def elsewhere(number: int) -> None:
+        run(lambda task: workers.ask(number, work, task), left.popleft)
 
-    threads = [Thread(target=run, args=(elsewhere, left.popleft)) for _ in range(others)]
+    threads = [threading.Thread(target=elsewhere, args=(number,)) for number in range(len(workers))]
     for thread in threads:
         thread.start()
     run(work, left.pop)
+    if any(isinstance(error, KeyboardInterrupt) for error in failures):
+        workers.end()
     for thread in threads:
         thread.join()
     if failures:
         raise failures[0]
     return [results[number] for number in range(len(tasks))]
+
+
+def _serve(pipe: Connection) -> None:
+    """Do what is asked for, until nobody can ask any more."""
+    import_module("spanscore.engine.ranges")
+    while True:
+        try:
+            work, task = pipe.recv()
+        except EOFError:
+            return
+        answer: tuple[bool, Any]
+        try:
+            answer = True, work(task)
+        except Exception as error:
+            answer = False, error
+        try:
+            pipe.send(answer)
+        except OSError:  # whoever asked is gone
+            return
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Processes that are started now are never interrupted by a terminal: that is for this one, which ends them."""
+    resource_tracker.ensure_running()  # it would unblock them again when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

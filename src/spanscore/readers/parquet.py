@@ -9,7 +9,7 @@ from spanscore.corpus import LabelTable
 from spanscore.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from spanscore.corpus import Corpus
@@ -43,6 +43,10 @@ def read(source: Source, rows: tuple[int, int] | None = None) -> Iterator[Corpus
         raise InputError(
             f"the Parquet data is damaged or of a kind that is not known ({_first(error)}).", source.name
         ) from None
+    if left:
+        raise InputError(
+            f"{left} of {metadata.num_rows} documents could not be read; write the file anew.", source.name
+        )
 
 
 def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
@@ -60,20 +64,30 @@ def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
         parquet.ParquetFile(path, metadata=metadata, read_dictionary=labels, pre_buffer=False) as coded,
     ):
         columns = [name for name in COLUMNS if name in plain.schema_arrow.names]
-        for some in [groups] if small else [[group] for group in groups]:
+        alone = [[group] for group in groups]
+        for some in [groups] if small else alone:
+            ways = [(plain, [some]), (plain, alone)] if small else [(coded, [some]), (plain, [some])]
             done = 0
-            try:
-                for batch in () if small else coded.iter_batches(BATCH, some, columns, use_threads=False):
-                    done += len(batch)
-                    yield batch
-                if not small:
-                    continue
-            except ArrowNotImplementedError:
-                pass
-            for batch in plain.iter_batches(BATCH, some, columns, use_threads=False):
-                if len(rest := batch.slice(done)):
-                    yield rest
-                done = max(0, done - len(batch))
+            for number, (file, parts) in enumerate(ways, 1):
+                found = (
+                    batch for part in parts for batch in file.iter_batches(BATCH, part, columns, use_threads=False)
+                )
+                try:
+                    for batch in _after(done, found):
+                        done += len(batch)
+                        yield batch
+                    break
+                except ArrowNotImplementedError:
+                    if number == len(ways):
+                        raise
+
+
+def _after(rows: int, batches: Iterable[Any]) -> Iterator[Any]:
+    """What comes after the first rows."""
+    for batch in batches:
+        if len(rest := batch.slice(rows)):
+            yield rest
+        rows = max(0, rows - len(batch))
 
 
 def _groups(metadata: Any, rows: tuple[int, int] | None) -> tuple[list[int], int, int]:

@@ -19,6 +19,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -163,11 +164,13 @@ class Layout:
 
 
 _LINE = re.compile(
-    rb'(\{\s*"id"\s*:\s*")[^"\\]*+(?:("\s*,\s*"text"\s*:\s*")(?:[^"\\]++|\\.)*+)?("\s*,\s*"spans"\s*:\s*)\[.*\](\s*\})',
+    rb'(\{W"id"W:W")[^"\\]*+(?:("W,W"text"W:W")(?:[^"\\]++|\\.)*+)?("W,W"spans"W:W)\[.*\](W\})'.replace(
+        b"W", rb"[ \t\r\n]*"
+    ),
     re.DOTALL,
 )
-_SPAN = re.compile(rb"\[(\{[^{}\[\]\\]*\})(,\s*)?")
-_FIELD = re.compile(rb'"(start|end|label|score)"\s*:\s*("[^"]*"|[-+0-9.eE]+)')
+_SPAN = re.compile(rb"\[(\{[^{}\[\]\\]*\})(,[ \t\r\n]*)?")
+_FIELD = re.compile(rb'"(start|end|label|score)"[ \t\r\n]*:[ \t\r\n]*("[^"]*"|[-+0-9.eE]+)')
 _NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
@@ -193,7 +196,7 @@ class SpanScanner:
             self._guessed = True
             lines = block.data
             array = _SPAN.search(lines)
-            self.learn(lines[: lines.find(b"\n") + 1], array[0] if array else b"")
+            self.learn(lines[: lines.find(b"\n") + 1], array[0] if array and _is_json(array[1]) else b"")
 
     def forget(self, labels: int) -> None:
         """Know only so many labels again: what the others were taken from was no span."""
@@ -268,6 +271,14 @@ class SpanScanner:
         ends = np.flatnonzero(last)
         arrays = first[opening] - 1, after[ends] + 1, np.diff(ends, prepend=-1)
         return Scan(page, arrays, **found, quotes=len(first) * layout.quotes)
+
+
+def _is_json(spelt: bytes) -> bool:
+    try:
+        msgspec.json.decode(spelt)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
