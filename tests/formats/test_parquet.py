@@ -242,7 +242,8 @@ def test_labels_that_are_stored_as_a_dictionary_type(tmp_path: Path) -> None:
 
 
 def test_documents_that_pyarrow_leaves_out_are_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parquet.write_table(table([[]] * 9), tmp_path / "x.parquet")
+    corpus = Corpus.from_documents([{"id": str(number), "spans": []} for number in range(9)])
+    parquet.write_table(to_table(corpus), tmp_path / "x.parquet")
     monkeypatch.setattr("spanscore.readers.parquet._after", lambda _, batches: (one.slice(1) for one in batches))
     with pytest.raises(InputError, match="1 of 9 documents could not be read"):
         ss.read(tmp_path / "x.parquet")
