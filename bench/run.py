@@ -459,7 +459,7 @@ def markdown(about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dic
         lines.append(f"| {' | '.join(cells)} | {one['ratio']:.3g} | {one['aim']} |")
     lines += [
         "",
-        "How it grows, by the command line with its start-up (a span's time is without it):",
+        "How it grows, by the command line with its start-up (a span's time is without it; memory is that of the process that was called):",
         "",
         "| what | spans | seconds | µs a span | peak memory |",
         "| :--- | ---: | ---: | ---: | ---: |",
