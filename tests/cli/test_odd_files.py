@@ -182,3 +182,13 @@ def test_a_pipe_is_read_once(call: str, tmp_path: Path) -> None:
     shell = f"{sys.executable} -m spanscore {call.format(f'<(cat {gold})', base)}"
     done = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("more", ["", ', "other": 1'])
+def test_two_documents_in_one_line_are_refused_whatever_the_count_of_lines(more: str, tmp_path: Path) -> None:
+    spans = '"spans": [{"start": 0, "end": 1, "label": "A"}]' + more
+    one, two, three = (f'{{"id": "{name}", {spans}}}' for name in "abc")
+    (tmp_path / "x.jsonl").write_text(f"{one}\r{two}\n \n{three}\n")
+    code, _, said = run("check", "x.jsonl", cwd=tmp_path)
+    assert code == 2
+    assert "x.jsonl:1: this is not a line of JSON" in said

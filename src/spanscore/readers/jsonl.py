@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,6 +11,7 @@ import numpy as np
 from spanscore.columns import Longs
 from spanscore.corpus import Corpus, LabelTable
 from spanscore.errors import InputError
+from spanscore.readers.source import MARGIN
 from spanscore.readers.spanscan import MARKER, Scan, SpanScanner
 from spanscore.records import Attr, Document, OffsetError, Span, build, document_columns, explain
 
@@ -89,7 +91,7 @@ def _decode_rest(block: Block, scan: Scan) -> tuple[Longs, dict[str, Any]] | Non
     arrays = [line.spans for line in lines]
     filled = np.fromiter(map(len, arrays), np.int64, len(lines)) == len(MARKER)
     found = scan.arrays[2]
-    if len(lines) != block.lines or np.count_nonzero(filled) != len(found):
+    if not _one_a_line(len(lines), block) or np.count_nonzero(filled) != len(found):
         return None
     if b"".join(arrays) != b"".join(map((b"[]", MARKER).__getitem__, filled.tolist())):
         return None
@@ -98,12 +100,20 @@ def _decode_rest(block: Block, scan: Scan) -> tuple[Longs, dict[str, Any]] | Non
     return counts, columns
 
 
+def _one_a_line(documents: int, block: Block) -> bool:
+    """Whether so many documents can be one a line: no line is blank, to make up for one that has two."""
+    return documents == block.lines and _BLANK.search(block.buffer, MARGIN - 1, MARGIN + block.size) is None
+
+
+_BLANK = re.compile(rb"[\0\n][ \t\r]*\n")
+
+
 def _decode_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     """All lines at once, all by msgspec; None if they are not a document a line. The scanner learns from them."""
     known = len(scanner.labels)
     try:
         lines = _lines.decode_lines(block.data)
-        if len(lines) != block.lines:
+        if not _one_a_line(len(lines), block):
             return None
         corpus = build(_documents(lines), scanner.labels)
     except _ERRORS:
