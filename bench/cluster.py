@@ -12,6 +12,7 @@ from collections.abc import Callable
 from spanscore.engine import spark
 from spanscore.engine.parts import Plan, choose, result_of
 from spanscore.engine.ranges import File, count_ranges
+from spanscore.engine.workers import Workers
 from spanscore.report.files import to_json
 from spanscore.result import Result
 
@@ -24,7 +25,8 @@ def main() -> None:
     session = spark.session("local[2]", spark_driver_memory="4g")
 
     def local() -> Result:
-        part = count_ranges(plan, gold, pred, "pred", 2)
+        with Workers(1) as workers:
+            part = count_ranges(plan, gold, pred, "pred", workers)
         assert part is not None
         return result_of(plan, {"pred": part})
 

@@ -48,6 +48,12 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers(2) as some:
+        yield some
+
+
 PLAN = Plan(choose(["iou", "exact", "presidio"], 1.0))
 
 
@@ -65,7 +71,8 @@ def whole(plan: Plan, gold: ranges.File, pred: ranges.File) -> bytes:
 def test_several_processes_give_the_same_bytes(files: Path, jobs: int, ci: Bootstrap | None) -> None:
     plan = Plan(PLAN.measures, ci=ci)
     gold, pred = paths(files, "jsonl")
-    part = ranges.count_ranges(plan, gold, pred, "s", jobs)
+    with Workers(jobs - 1) as others:
+        part = ranges.count_ranges(plan, gold, pred, "s", others)
     assert part is not None
     assert to_json(result_of(plan, {"s": part})) == whole(plan, gold, pred)
 
@@ -106,13 +113,13 @@ def test_ranges_have_every_document_once(files: Path, suffix: str, count: int) -
     ],
     ids=["reversed", "two swapped", "one less", "one more", "an id twice", "a wrong line"],
 )
-def test_one_process_does_what_ranges_cannot(files: Path, spoil: Any) -> None:
+def test_one_process_does_what_ranges_cannot(files: Path, workers: Workers, spoil: Any) -> None:
     gold, pred = documents(400)
     spoil(gold, pred)
     write(files / "gold.jsonl", gold)
     write(files / "pred.jsonl", pred)
     gold_file, pred_file = paths(files, "jsonl")
-    assert ranges.count_ranges(PLAN, gold_file, pred_file, "s", 2) is None
+    assert ranges.count_ranges(PLAN, gold_file, pred_file, "s", workers) is None
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -134,12 +141,6 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert "gold.jsonl:8001: spans[2].end: the offset -1 is negative" in done.stderr
 
 
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers(2) as some:
-        yield some
-
-
 @pytest.mark.parametrize("wrong", [0, 3, 7])
 def test_the_first_error_ends_the_work(wrong: int, workers: Workers) -> None:
     with pytest.raises(ZeroDivisionError):
@@ -158,7 +159,7 @@ def test_a_process_that_ends_is_not_waited_for(files: Path) -> None:
         with pytest.raises(ConnectionError):
             some.ask(0, str, 0)
         gold, pred = paths(files, "jsonl")
-        assert ranges.count_ranges(PLAN, gold, pred, "s", 2, some) is None
+        assert ranges.count_ranges(PLAN, gold, pred, "s", some) is None
 
 
 def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:

@@ -59,11 +59,10 @@ def to_table(corpus: Corpus, wanted: Any = None) -> Any:
     """A corpus as a table, with the columns that it needs or those of a schema."""
     pa = pyarrow()
     wanted = wanted if wanted is not None else schema_for([corpus])
+    spans = wanted.field("spans").type
     columns: dict[str, Any] = {
         "id": _string_array(pa, corpus.ids, "ids"),
-        "spans": _lists(
-            pa, corpus.bounds, _spans(pa, corpus, wanted.field("spans").type.value_type), wanted.field("spans").type
-        ),
+        "spans": _lists(pa, corpus.bounds, _spans(pa, corpus, spans.value_type), spans),
     }
     names = set(wanted.names)
     if "text" in names:

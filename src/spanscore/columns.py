@@ -85,6 +85,17 @@ def _apart(value: Any) -> tuple[type, Any]:
     return type(value), repr(value) if type(value) is float else value
 
 
+def one_table(tables: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:
+    """The names of all these tables, sorted, and for each table the new code of each of its names.
+
+    >>> one_table([("b",), ("a", "b")])
+    (('a', 'b'), [array([1], dtype=int32), array([0, 1], dtype=int32)])
+    """
+    names = tuple(sorted({name for table in tables for name in table}))
+    place = {name: code for code, name in enumerate(names)}
+    return names, [np.array([place[name] for name in table] or [0], np.int32) for table in tables]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Strings(Sequence[S], Generic[S]):
     """Strings where they lie: UTF-8 in a buffer, from which each is made when it is looked at.
@@ -346,8 +357,7 @@ class Strings(Sequence[S], Generic[S]):
         longest = int(length.max(initial=0))
         if not 0 < longest <= _SHORT or int(self.begin.max()) + longest > len(self.buffer):
             return b"".join(self._pieces())
-        everywhere = np.ndarray((len(self.buffer) - longest + 1,), f"V{longest}", self.buffer, strides=(1,))
-        letters = everywhere[self.begin].view(np.uint8)
+        letters = _bytes_at(self.buffer, self.begin, longest).view(np.uint8)
         if (length < longest).any():
             letters = letters.compress((np.arange(longest) < length[:, None]).ravel())
         return letters.tobytes()
@@ -365,9 +375,13 @@ _SHORT = 64
 
 def words_at(buffer: bytes, at: Longs, words: int) -> Words:
     """So many words of eight bytes from each of these places on, a row a place."""
-    size = 8 * words
-    everywhere = np.ndarray((len(buffer) - size + 1,), f"V{size}", buffer, strides=(1,))
-    return everywhere[at].view("<u8").reshape(len(at), words)
+    return _bytes_at(buffer, at, 8 * words).view("<u8").reshape(len(at), words)
+
+
+def _bytes_at(buffer: bytes, at: Longs, size: int) -> NDArray[np.void]:
+    """So many bytes from each of these places on."""
+    everywhere: NDArray[np.void] = np.ndarray((len(buffer) - size + 1,), f"V{size}", buffer, strides=(1,))
+    return everywhere[at]
 
 
 def mixed(x: Words) -> Words:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spanscore.columns import Strings
+from spanscore.columns import Strings, one_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,9 +83,7 @@ class Tally:
         """The tally of all these, whose documents are distinct."""
         if len(parts) == 1:
             return parts[0]
-        labels = tuple(sorted({name for part in parts for name in part.labels}))
-        place = {name: code for code, name in enumerate(labels)}
-        recode = [np.array([place[name] for name in part.labels] or [0], np.int32) for part in parts]
+        labels, recode = one_table([part.labels for part in parts])
         firsts = np.cumsum([0, *(len(part.documents) for part in parts)]).tolist()
         return Tally(
             parts[0].fields,

@@ -82,7 +82,7 @@ def command(
     from spanscore.engine import workers
 
     alone = output is not None or by
-    others = click.get_current_context().with_resource(workers.made_ready(1 if alone else jobs, gold))
+    others = click.get_current_context().with_resource(workers.beside(1 if alone else jobs, gold))
     from spanscore.align import LabelMap
     from spanscore.engine.compare import check, compare, compare_parts
     from spanscore.engine.local import DEFAULT_MEASURES
@@ -103,7 +103,7 @@ def command(
     settings: dict[str, Any] = {"permutations": permutations, "alpha": alpha}
     if output is None and not by and plan.in_parts and readable_again(gold):
         found = compare_parts(
-            plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, others, quiet=quiet), **settings
+            plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, others, quiet=quiet), **settings
         )
     else:
         found = compare(

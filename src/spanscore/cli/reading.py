@@ -128,8 +128,7 @@ def in_parts(
     files: list[tuple[str, str]],
     pred_format: str | None,
     tags: dict[str, Any],
-    jobs: int,
-    workers: Workers | None,
+    workers: Workers,
     *,
     quiet: bool,
 ) -> dict[str, Part]:
@@ -139,7 +138,7 @@ def in_parts(
 
     parts = {}
     for name, path in files:
-        part = count_ranges(plan, gold, (path, pred_format), name, jobs, workers) if jobs > 1 else None
+        part = count_ranges(plan, gold, (path, pred_format), name, workers)
         if part is None:
             with reading_bar(gold[0], path, quiet=quiet) as progress:
                 sides = (chunks(*gold, tags, progress), chunks(path, pred_format, tags, progress))

@@ -108,7 +108,7 @@ def command(
     from spanscore.engine import workers
 
     alone = output is not None or by or engine != "local"
-    others = click.get_current_context().with_resource(workers.made_ready(1 if alone else jobs, gold))
+    others = click.get_current_context().with_resource(workers.beside(1 if alone else jobs, gold))
     from spanscore.align import LabelMap
     from spanscore.engine.local import DEFAULT_MEASURES, score_all
     from spanscore.engine.parts import Plan, choose, result_of
@@ -139,9 +139,7 @@ def command(
     elif master is not None:
         raise UsageError("--master is for --engine spark.")
     elif output is None and not by and plan.in_parts and (len(files) == 1 or readable_again(gold)):
-        result = result_of(
-            plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, jobs, others, quiet=quiet)
-        )
+        result = result_of(plan, in_parts(plan, (gold, gold_format), files, pred_format, tags, others, quiet=quiet))
     else:
         read = {name: whole_corpus(chunks(path, pred_format, tags)) for name, path in files}
         keep = bool(by) or output is not None

@@ -14,6 +14,7 @@ import numpy as np
 
 from spanscore.align import LabelMap, Pairing, pair
 from spanscore.align.documents import describe
+from spanscore.columns import one_table
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures import Measure, expand
 from spanscore.measures.keys import FIELDS
@@ -189,10 +190,9 @@ class Found:
     @staticmethod
     def concat(parts: Sequence[Found]) -> Found:
         """The spans of all these."""
-        labels = tuple(sorted({name for part in parts for name in part.labels}))
-        place = {name: code for code, name in enumerate(labels)}
-        recoded = [np.array([place[name] for name in part.labels] or [0], np.int32).take(part.label) for part in parts]
-        return Found(labels, np.concatenate(recoded), np.concatenate([part.right for part in parts]))
+        labels, recode = one_table([part.labels for part in parts])
+        codes = [new.take(part.label) for new, part in zip(recode, parts, strict=True)]
+        return Found(labels, np.concatenate(codes), np.concatenate([part.right for part in parts]))
 
 
 @dataclass(frozen=True, eq=False)

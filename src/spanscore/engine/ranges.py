@@ -7,7 +7,6 @@ then, and knows what to say, and in which line.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -18,7 +17,7 @@ import msgspec
 
 from spanscore.engine.local import in_step
 from spanscore.engine.parts import Part
-from spanscore.engine.workers import Workers, share
+from spanscore.engine.workers import share
 from spanscore.errors import InputError, SpanscoreError
 from spanscore.readers import read_chunks
 from spanscore.readers.sniff import sniff
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spanscore.engine.parts import Plan
+    from spanscore.engine.workers import Workers
 
 LEAST = 1 << 22
 """Fewer bytes are not worth a process."""
@@ -50,16 +50,15 @@ File = tuple[str, str | None]
 Range = tuple[int, int]
 
 
-def count_ranges(
-    plan: Plan, gold: File, pred: File, system: str, jobs: int, started: Workers | None = None
-) -> Part | None:
-    """Count two files by so many processes, the others perhaps started already; None if one must do it."""
+def count_ranges(plan: Plan, gold: File, pred: File, system: str, workers: Workers) -> Part | None:
+    """Count two files by this process and others; None if one must do it."""
+    if not len(workers):
+        return None
     try:
-        tasks = plan_ranges(gold, pred, jobs * SHARES if jobs > 1 else 1)
+        tasks = plan_ranges(gold, pred, SHARES * (1 + len(workers)))
         if len(tasks) < 2:
             return None
-        with nullcontext(started) if started is not None else Workers(min(jobs, len(tasks)) - 1) as workers:
-            parts = share(partial(count_range, plan, system=system), tasks, workers)
+        parts = share(partial(count_range, plan, system=system), tasks, workers)
     except (SpanscoreError, OSError, ValueError):
         return None
     return merge_ranges(parts, gold, pred)

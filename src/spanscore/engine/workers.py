@@ -6,7 +6,7 @@ import multiprocessing
 import signal
 import threading
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-WORTHWHILE = 1 << 24
+WORTHWHILE = 1 << 22
 """How many bytes a file has that is likely to be scored by several processes."""
 
 
@@ -32,7 +32,7 @@ class Workers:
         context = multiprocessing.get_context("spawn")
         self._processes = []
         self._pipes = []
-        with _interrupts_blocked():
+        with _interrupts_blocked() if number else nullcontext():
             for _ in range(number):
                 ours, theirs = context.Pipe()
                 process = context.Process(target=_serve, args=(theirs,), daemon=True)
@@ -71,14 +71,10 @@ class Workers:
         return result
 
 
-@contextmanager
-def made_ready(jobs: int, path: str) -> Iterator[Workers | None]:
-    """The other processes of `jobs`, which import what they need from now on; None for a file that needs none."""
-    if jobs < 2 or not Path(path).is_file() or Path(path).stat().st_size < WORTHWHILE:
-        yield None
-        return
-    with Workers(jobs - 1) as workers:
-        yield workers
+def beside(jobs: int, path: str) -> Workers:
+    """The other processes of `jobs`, which import what they need from now on; none for a file that needs none."""
+    large = Path(path).is_file() and Path(path).stat().st_size >= WORTHWHILE
+    return Workers(jobs - 1 if large else 0)
 
 
 def share(work: Callable[[T], R], tasks: Sequence[T], workers: Workers) -> list[R]:
