@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from spanscore.engine import spark
 from spanscore.engine.parts import Plan, choose, result_of
+from spanscore.engine.processes import Workers
 from spanscore.engine.ranges import File, count_ranges
-from spanscore.engine.workers import Workers
-from spanscore.report.files import to_json
 from spanscore.result import Result
+from spanscore.result.files import to_json
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import spanscore as ss
-from spanscore.engine.page import write_report
+from spanscore.report.page_report import write_report
 
 LIMIT_MB = 25.0
 SCROLL = """async () => {

@@ -31,11 +31,11 @@ import pages
 import scale
 import spanscore as ss
 from corpora import write
-from spanscore.engine.compare import statistic_of
+from spanscore.analysis.compare import statistic_of
+from spanscore.analysis.sweep import sweep
+from spanscore.corpus.records import Document
 from spanscore.engine.local import score_all, score_chunks
-from spanscore.engine.sweep import sweep
-from spanscore.readers import read_chunks
-from spanscore.records import Document
+from spanscore.formats import read_chunks
 from spanscore.stats import Bootstrap, permutation_p
 from tables import Table, costs, markdown
 

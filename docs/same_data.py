@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import spanscore as ss
-from spanscore.report.tables import shown
+from spanscore.result.tables import shown
 
 TEXT = "Dr. Anna Lee of Acme Oslo rang Bob on 3 May 2024 from 22 33 44 55."
 GOLD = (

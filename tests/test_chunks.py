@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 
 import spanscore as ss
 from calls import run
-from spanscore.arrow import schema_for, write_parquet
-from spanscore.columns import Strings
 from spanscore.corpus import Corpus
+from spanscore.corpus import duplicates as seen
+from spanscore.corpus.arrow import schema_for, write_parquet
+from spanscore.corpus.strings import Strings
 from spanscore.engine.local import score_chunks
 from spanscore.errors import InputError
-from spanscore.readers import read_chunks, seen, source
-from spanscore.report.files import to_json
+from spanscore.formats import read_chunks, source
+from spanscore.result.files import to_json
 
 LABELS = st.sampled_from(["A", "B"])
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanscore.columns import Strings
+from spanscore.corpus.strings import Strings
 
 TEXT = st.one_of(
     st.sampled_from(["", "a", "doc-1", "doc-2", "eight by", "Zoë", "😀", "\ud800", "x" * 64, "y" * 65, "z" * 300]),

@@ -64,14 +64,14 @@ def test_every_value_can_be_made_for_every_shipped_language() -> None:
 @pytest.mark.parametrize(
     ("template", "call", "words"),
     [
-        ("{{WHO}}\n", (), "mine.txt:1: there are no values for 'WHO'"),
-        ("ok\n{{PERSON\n", (), "mine.txt:2: this is not a place"),
-        ("\n", (), "mine.txt: there is no template"),
+        ("{{WHO}}\n", (), "mine.txt:1: unknown placeholder 'WHO'"),
+        ("ok\n{{PERSON\n", (), "mine.txt:2: malformed placeholder"),
+        ("\n", (), "mine.txt: the file contains no templates"),
         ("ok\n", ("--locale", "xx_YY"), "there is no locale 'xx_YY'"),
         ("ok\n", ("--locale", "en_USA"), "did you mean"),
-        ("ok\n", ("-n", "-1"), "not below 0"),
+        ("ok\n", ("-n", "-1"), "not negative"),
         ("ok\n", ("--locale", "en_US", "--locale", "en_US"), "is given twice"),
-        ("ok\n", ("-o", "no/such/folder/x"), "cannot be written"),
+        ("ok\n", ("-o", "no/such/folder/x"), "cannot write this file"),
     ],
 )
 def test_wrong_calls(template: str, call: tuple[str, ...], words: str, tmp_path: Path) -> None:
@@ -80,6 +80,5 @@ def test_wrong_calls(template: str, call: tuple[str, ...], words: str, tmp_path:
 
 
 def test_a_language_without_templates(tmp_path: Path) -> None:
-    assert (
-        "there are no templates for 'fr'; there are for de, en" in run("--locale", "fr_FR", cwd=tmp_path, code=2).stderr
-    )
+    stderr = run("--locale", "fr_FR", cwd=tmp_path, code=2).stderr
+    assert "there are no templates for 'fr'; use one of de, en" in stderr

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import spanscore as ss
 from spanscore.measures import Measure, Spec, measure, names
 from spanscore.measures.iou import IoU
-from spanscore.measures.named import NAMED
-from spanscore.measures.registry import find
+from spanscore.measures.neleval_names import NAMED
+from spanscore.measures import find
 
 
 @given(st.data())

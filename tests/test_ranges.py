@@ -18,9 +18,9 @@ from calls import write
 from spanscore.engine import ranges
 from spanscore.engine.local import count_chunks
 from spanscore.engine.parts import Plan, choose, result_of
-from spanscore.engine.workers import Workers, share
-from spanscore.readers import read_chunks
-from spanscore.report.files import to_json
+from spanscore.engine.processes import Workers, share
+from spanscore.formats import read_chunks
+from spanscore.result.files import to_json
 from spanscore.stats import Bootstrap
 
 

@@ -158,7 +158,7 @@ def test_clusters_of_documents_are_drawn_together(both: tuple[ss.Corpus, ss.Corp
     assert apart is not None
     assert together is not None
     assert apart.recall != together.recall
-    with pytest.raises(ss.UsageError, match="metadata 'bed'"):
+    with pytest.raises(ss.UsageError, match="metadata field 'bed'"):
         ss.score(*both, ["exact"], ci=Bootstrap(cluster="meta.bed"))
 
 
@@ -199,6 +199,6 @@ def test_the_command_line(both: tuple[ss.Corpus, ss.Corpus], tmp_path: Path) -> 
     assert "recall_low" in run("-m", "exact", "--ci", "0.95", "--format", "csv", cwd=tmp_path).splitlines()[0]
     run("-m", "exact", "--ci", "0.95", "--cluster", "meta.ward", cwd=tmp_path)
     assert "between 0 and 1" in run("--ci", "95", cwd=tmp_path, code=2)
-    assert "write meta.KEY" in run("--ci", "0.9", "--cluster", "ward", cwd=tmp_path, code=2)
+    assert "use meta.KEY" in run("--ci", "0.9", "--cluster", "ward", cwd=tmp_path, code=2)
     assert "give --ci" in run("--cluster", "meta.ward", cwd=tmp_path, code=2)
     assert "resamples must be" in run("--ci", "0.9", "--resamples", "0", cwd=tmp_path, code=2)

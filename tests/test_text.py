@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanscore.align.text import Letters
+from spanscore.align.characters import Letters
 
 TEXT = st.text(alphabet=" \t\n a_.\xa0\x85é😀", max_size=24)
 

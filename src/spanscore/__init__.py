@@ -15,13 +15,13 @@ from spanscore.version import __version__
 
 if TYPE_CHECKING:
     from spanscore.align import LabelMap
+    from spanscore.analysis.compare import compare
+    from spanscore.analysis.sweep import sweep
     from spanscore.corpus import Corpus
     from spanscore.detectors import detect
-    from spanscore.engine.compare import compare
     from spanscore.engine.local import score, score_all
-    from spanscore.engine.sweep import sweep
+    from spanscore.formats import read, read_chunks
     from spanscore.measures import Measure, measure
-    from spanscore.readers import read, read_chunks
     from spanscore.result import Result
 
 __all__ = [
@@ -49,14 +49,14 @@ _LAZY = {
     "LabelMap": "spanscore.align",
     "Measure": "spanscore.measures",
     "Result": "spanscore.result",
-    "compare": "spanscore.engine.compare",
+    "compare": "spanscore.analysis.compare",
     "detect": "spanscore.detectors",
     "measure": "spanscore.measures",
-    "read": "spanscore.readers",
-    "read_chunks": "spanscore.readers",
+    "read": "spanscore.formats",
+    "read_chunks": "spanscore.formats",
     "score": "spanscore.engine.local",
     "score_all": "spanscore.engine.local",
-    "sweep": "spanscore.engine.sweep",
+    "sweep": "spanscore.analysis.sweep",
 }
 
 

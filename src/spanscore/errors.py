@@ -1,4 +1,4 @@
-"""What can go wrong, said in one sentence: what, where, and what to do."""
+"""Errors for users; each message says in one sentence what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 
 class SpanscoreError(Exception):
-    """The root of every error that a user can cause and mend."""
+    """Base class of all errors that a user can cause and fix."""
 
 
 class InputError(SpanscoreError):
-    """Data that cannot be read or does not fit; `where` is a file and line, or a document."""
+    """Invalid or unreadable data; `where` is a file and line, or a document."""
 
     def __init__(self, message: str, where: str = "") -> None:
         super().__init__(f"{where}: {message}" if where else message)
 
 
 class UsageError(SpanscoreError):
-    """A call that asks for something that does not exist, or that cannot be combined."""
+    """A call with an unknown name, an invalid value, or options that cannot be combined."""
 
 
 class MissingExtraError(SpanscoreError):
@@ -32,21 +32,26 @@ class MissingExtraError(SpanscoreError):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """A sentence for a name that does not exist, with the nearest one that does.
+    """Return an error message for an unknown name that suggests the closest known one.
 
-    >>> unknown("measure", "iuo", ["exact", "iou"])
-    "There is no measure 'iuo'; did you mean 'iou'? Known: exact, iou."
+    >>> unknown("column", "lable", ["id", "label"])
+    "There is no column 'lable'; did you mean 'label'? Known: id, label."
     """
-    from difflib import get_close_matches
-
     names = sorted(known)
-    near = get_close_matches(name, names, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else "."
+    near = nearest(name, names)
+    hint = f"; did you mean '{near}'?" if near else "."
     return f"There is no {kind} '{printable(name)}'{hint}" + (f" Known: {', '.join(names)}." if names else "")
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most similar to this one, or None."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(known), n=1)), None)
+
+
 def printable(text: str, limit: int = 60) -> str:
-    """A user's own name for something, safe to print: one line, no control characters, not too long.
+    """Return user-supplied text in a form that is safe to print: one line, no control characters, not too long.
 
     >>> printable("a\\x1b[31m\\nb")
     'a\\\\x1b[31m\\\\nb'
@@ -57,7 +62,7 @@ def printable(text: str, limit: int = 60) -> str:
 
 
 def file_stamp(path: str) -> tuple[int, int]:
-    """What tells a file from what it was before: when it was changed, and its size; zeros where there is none."""
+    """Return the modification time and size of a file, to detect changes; zeros if there is no such file."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):
@@ -66,7 +71,7 @@ def file_stamp(path: str) -> tuple[int, int]:
 
 
 def plural(count: int, noun: str) -> str:
-    """A count with its noun.
+    """Return a count with its noun in the singular or plural.
 
     >>> plural(1, "span"), plural(2, "span")
     ('1 span', '2 spans')

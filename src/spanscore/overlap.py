@@ -1,9 +1,9 @@
-"""The interval join: every gold and predicted span that share a character, found once for all measures.
+"""Interval join: find every pair of a gold and a predicted span that share a character, once for all measures.
 
-Two spans overlap in just one of two ways: the predicted one begins inside the gold one, or the gold one begins inside
-the predicted one, after its first character. With both sides sorted by where they begin, each span's partners of either
-kind stand next to each other, so one merge of the two sides finds the first of them and the ends tell the last:
-O(n log n + pairs), whatever is nested in or crosses what.
+Two spans overlap in exactly one of two ways: the predicted span starts inside the gold span, or the gold span starts
+inside the predicted span, after its first character. With both sides sorted by start, the partners of a span are
+contiguous in either case: merging the two sides finds the first one, and the end of the span determines the last. This
+takes O(n log n + pairs), no matter how spans nest or cross.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanscore.columns import ranges
+from spanscore.corpus.columns import ranges
 
 if TYPE_CHECKING:
-    from spanscore.columns import Longs
     from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Longs
 
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:
-    """Pairs of rows, gold and predicted, and how many characters they share."""
+    """Pairs of gold and predicted rows that overlap, and the number of characters that they share."""
 
     gold: Longs
     pred: Longs
@@ -33,9 +33,10 @@ class Overlaps:
 
 
 def overlaps(gold: Corpus, pred: Corpus) -> Overlaps:
-    """All pairs of overlapping spans of two corpora with the same documents, spans sorted by document and start.
+    """Return all pairs of overlapping spans of two corpora.
 
-    An empty span overlaps only an empty span in the same place, with which it shares no character.
+    Both corpora must have the same documents, and their spans must be sorted by document and start. An empty span
+    overlaps only empty spans at the same offset, and shares no character with them.
 
     >>> from spanscore.corpus import Corpus
     >>> gold = Corpus.from_arrays(["d"], [0, 0], [0, 4], [10, 6], ["A", "A"])
@@ -62,7 +63,10 @@ def overlaps(gold: Corpus, pred: Corpus) -> Overlaps:
 
 
 def _solid(side: Corpus, stride: int) -> tuple[Longs | None, Longs, Longs]:
-    """Rows of the spans that are not empty (None: all), their starts and ends on one line of all documents."""
+    """Return the rows of non-empty spans (None if all are), with their starts and ends in global coordinates.
+
+    Global coordinates place the documents one after the other, `stride` apart.
+    """
     short = len(side) * stride < 2**31
     base = side.doc * np.int32(stride) if short else side.doc.astype(np.int64) * stride
     start, end = base + side.start, base + side.end
@@ -74,7 +78,7 @@ def _solid(side: Corpus, stride: int) -> tuple[Longs | None, Longs, Longs]:
 
 
 def _same_place(gold: Corpus, pred: Corpus, stride: int) -> tuple[Longs, Longs]:
-    """Pairs of empty spans that stand in the same place."""
+    """Return the pairs of empty spans at the same offset."""
     rows = [np.flatnonzero(side.start == side.end) for side in (gold, pred)]
     places = [
         side.doc[row].astype(np.int64) * stride + side.start[row] for side, row in zip((gold, pred), rows, strict=True)
@@ -85,9 +89,9 @@ def _same_place(gold: Corpus, pred: Corpus, stride: int) -> tuple[Longs, Longs]:
 
 
 def _ranks(a: Longs, b: Longs) -> tuple[Longs, Longs]:
-    """For two sorted arrays: how many of b are below each of a, and how many of a are not above each of b.
+    """For two sorted arrays, return how many of b are less than each of a, and how many of a are at most each of b.
 
-    Merging two sorted runs by a stable sort is several times faster than searching one for each of the other.
+    Merging the two sorted runs with a stable sort is several times faster than a binary search per element.
     """
     order = np.argsort(np.concatenate([a, b]), kind="stable")
     from_a = order < len(a)
@@ -95,7 +99,10 @@ def _ranks(a: Longs, b: Longs) -> tuple[Longs, Longs]:
 
 
 def _partners(first: Longs, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
-    """Pairs of a row and each of the starts, from its first on, that are before its end: nearly always one or none."""
+    """Return pairs of a row and every start, from the row's `first` on, that is before the row's end.
+
+    Almost every row has one such start or none, so that case avoids the search.
+    """
     last = len(starts) - 1
     if last < 0:
         return first[:0], first[:0]

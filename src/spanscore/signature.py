@@ -1,4 +1,4 @@
-"""The one-line settings string beside every number: what was counted, how, on what, by which version."""
+"""The one-line signature of a score: what was counted, how, on which data, and by which version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 def signature(
     measure: Measure, gold: str, pred: str, label_map: LabelMap, extra_documents: str, resolve: str, beta: float
 ) -> str:
-    """Everything that a number depends on, the data by its fingerprints; the same string means the same number.
+    """Return a string with everything that a score depends on; equal signatures mean equal scores.
+
+    The data is identified by its fingerprints.
 
     >>> from spanscore.align import LabelMap
     >>> from spanscore.measures import measure

@@ -1,8 +1,8 @@
-"""How sure a number is: the bootstrap over documents, exact bounds, permutation tests, corrections. All from counts.
+"""Uncertainty of scores, computed from counts: bootstrap, exact intervals, permutation tests and corrections.
 
-Documents with the same counts are told apart by nothing, so that drawing documents is drawing kinds of documents: a
-resample is a multinomial draw over the distinct rows of counts. That is the ordinary bootstrap, in time that does not
-grow with the corpus but with the kinds in it, and it depends on nothing but the counts and the seed.
+Documents with the same counts are interchangeable, so a bootstrap resample is a multinomial draw over the distinct rows
+of counts. This is the ordinary bootstrap over documents, but its running time grows with the number of distinct rows
+rather than with the corpus, and its result depends only on the counts and the seed.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from spanscore.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spanscore.columns import Floats, Longs
+    from spanscore.corpus.columns import Floats, Longs
 
 Counts = NDArray[Any]
 DRAWS = 1 << 22
-"""Random numbers that are drawn at once."""
+"""Number of random draws per batch, which bounds memory use."""
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How intervals are made: so many resamples of documents, or of clusters of documents (a field of metadata)."""
+    """Settings of bootstrap confidence intervals; `cluster` is a metadata field whose values are drawn as a whole."""
 
     level: float = 0.95
     resamples: int = 1000
@@ -38,11 +38,11 @@ class Bootstrap:
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
-            raise UsageError("the level of an interval must be a number between 0 and 1, such as 0.95.")
+            raise UsageError("the confidence level must be between 0 and 1, for example 0.95.")
         if not 1 <= self.resamples <= 1_000_000:
-            raise UsageError("resamples must be a number from 1 to 1000000.")
+            raise UsageError("the number of resamples must be between 1 and 1000000.")
         if self.cluster is not None and not self.cluster.startswith("meta."):
-            raise UsageError("documents are clustered by a field of their metadata; write meta.KEY.")
+            raise UsageError("documents can only be clustered by a metadata field; use meta.KEY.")
 
     def __str__(self) -> str:
         return f"bootstrap/{self.cluster or 'documents'}/{self.level:g}/{self.resamples}/seed {self.seed}"
@@ -50,25 +50,25 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Interval:
-    """Where precision, recall and F are likely to be; and an exact bound of what is missed, where spans are counted."""
+    """Confidence intervals of precision, recall and F, plus an exact bound on misses for measures that count spans."""
 
     precision: tuple[float, float]
     recall: tuple[float, float]
     f: tuple[float, float]
     missed: tuple[int, int, float] | None = None
-    """Missed, annotated, and the largest share of misses that is not unlikely (Clopper-Pearson)."""
+    """Number missed, number annotated, and the upper confidence bound of the miss rate (Clopper-Pearson)."""
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """The distinct rows of counts, in an order that does not depend on theirs, and how many rows are of each kind."""
+    """Distinct rows of counts and how often each occurs, in an order that does not depend on the input's order."""
 
     rows: Counts
     frequency: Longs
 
     @classmethod
     def of(cls, counts: Counts, zeros: int = 0) -> Kinds:
-        """The kinds of these rows, and of so many rows of zeros beside them.
+        """Return the distinct rows of `counts` together with `zeros` rows of zeros.
 
         >>> kinds = Kinds.of(np.array([[1, 0], [0, 1], [1, 0]]))
         >>> kinds.rows.tolist(), kinds.frequency.tolist()
@@ -91,7 +91,7 @@ class Kinds:
         return cls(counts[first], frequency)
 
     def resamples(self, number: int, seed: Sequence[int]) -> Counts:
-        """The sums of counts of so many resamples, each as large as the sample."""
+        """Return the summed counts of `number` bootstrap resamples."""
         generator = np.random.default_rng(list(seed))
         size = int(self.frequency.sum())
         sums = np.zeros((number, self.rows.shape[1]), np.float64 if self.rows.dtype.kind == "f" else np.int64)
@@ -104,7 +104,7 @@ class Kinds:
         return sums
 
     def swaps(self, number: int, seed: Sequence[int]) -> Counts:
-        """The sums of counts over random halves: each row is in with a chance of one half, so many times."""
+        """Return the summed counts of `number` random subsets that include each row with probability 1/2."""
         generator = np.random.default_rng(list(seed))
         sums = np.zeros((number, self.rows.shape[1]), np.float64 if self.rows.dtype.kind == "f" else np.int64)
         step = max(1, DRAWS // max(len(self.frequency), 1))
@@ -115,12 +115,12 @@ class Kinds:
 
 
 def stream(seed: int, name: str) -> tuple[int, int]:
-    """The seed of a number's own random numbers: the same whatever else is computed beside it."""
+    """Return a seed for the random stream called `name`, independent of whatever else is computed."""
     return seed, crc32(name.encode("utf-8", "surrogatepass"))
 
 
 def percentile_interval(values: Floats, level: float) -> tuple[float, float]:
-    """The middle share of the values that are defined.
+    """Return the central interval that holds the share `level` of the values, ignoring NaN.
 
     >>> low, high = percentile_interval(np.arange(101) / 100, 0.9)
     >>> round(low, 6), round(high, 6)
@@ -134,7 +134,7 @@ def percentile_interval(values: Floats, level: float) -> tuple[float, float]:
 
 
 def binomial_bounds(hits: int, trials: int, level: float = 0.95) -> tuple[float, float]:
-    """The exact (Clopper-Pearson) interval of a share: the shares for which so few or so many hits are not unlikely.
+    """Return the exact (Clopper-Pearson) confidence interval of a proportion.
 
     >>> low, high = binomial_bounds(0, 300)
     >>> low, round(high, 4)
@@ -144,7 +144,7 @@ def binomial_bounds(hits: int, trials: int, level: float = 0.95) -> tuple[float,
 
 
 def binomial_most(hits: int, trials: int, level: float = 0.95) -> float:
-    """The upper end of that interval: the largest share for which so few hits are not unlikely."""
+    """Return the upper bound of the exact (Clopper-Pearson) confidence interval of a proportion."""
     if trials <= 0:
         return math.nan
     tail = (1 - level) / 2
@@ -152,7 +152,7 @@ def binomial_most(hits: int, trials: int, level: float = 0.95) -> float:
 
 
 def _solve(increasing: Callable[[float], float], target: float) -> float:
-    """Where a function that increases from 0 to 1 on [0, 1] reaches the target."""
+    """Return where a function that increases from 0 to 1 on [0, 1] reaches the target, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(200):
         middle = (low + high) / 2
@@ -166,7 +166,7 @@ def _solve(increasing: Callable[[float], float], target: float) -> float:
 
 
 def _binomial_cdf(most: int, trials: int, p: float) -> float:
-    """The chance of at most so many hits: the incomplete beta function, by its continued fraction."""
+    """Return the probability of at most `most` hits, via the incomplete beta function."""
     if most < 0:
         return 0.0
     if most >= trials or p <= 0:
@@ -177,7 +177,7 @@ def _binomial_cdf(most: int, trials: int, p: float) -> float:
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function (Lentz's algorithm)."""
+    """Return the regularized incomplete beta function, by its continued fraction (Lentz's algorithm)."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
@@ -205,7 +205,7 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 def spread_of_difference(
     first: Counts, second: Counts, statistic: Callable[[Counts], Floats], resamples: int, seed: Any
 ) -> Floats:
-    """The first's number less the second's in resamples of the documents that both have rows of counts for."""
+    """Return the statistic of `first` minus that of `second` for each resample; both have one row per document."""
     drawn = Kinds.of(np.concatenate([first, second], axis=1)).resamples(resamples, seed)
     width = first.shape[1]
     return statistic(drawn[:, :width]) - statistic(drawn[:, width:])
@@ -214,10 +214,10 @@ def spread_of_difference(
 def permutation_p(
     first: Counts, second: Counts, statistic: Callable[[Counts], Floats], *, number: int, seed: Sequence[int]
 ) -> float:
-    """The chance of a difference at least as large if it did not matter which system said what of a document.
+    """Return the two-sided p-value of the difference between two systems.
 
-    Paired approximate randomisation: the two systems' counts of each document change places at random. Undefined counts
-    as no difference.
+    This is paired approximate randomization: it randomly swaps the two systems' counts of each document, and estimates
+    how often the difference is at least as large as observed. An undefined difference counts as 0.
     """
     total_first, total_second = first.sum(axis=0)[None], second.sum(axis=0)[None]
     observed = abs(_difference(statistic(total_first), statistic(total_second))[0])
@@ -227,13 +227,13 @@ def permutation_p(
 
 
 def _difference(a: Floats, b: Floats) -> Floats:
-    """The difference of two numbers, 0 where one is undefined."""
+    """Return the difference of two arrays, 0 where either is undefined."""
     gap: Floats = a - b
     return np.where(np.isnan(gap), 0.0, gap)
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number (Holm 1979).
+    """Return p-values corrected for multiple comparisons (Holm 1979).
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -248,7 +248,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def kendall(a: Sequence[float], b: Sequence[float]) -> float:
-    """Kendall's tau-b of two lists of numbers; undefined where either has no order.
+    """Return Kendall's tau-b of two lists of numbers, or NaN if all values of either list are equal.
 
     >>> kendall([1, 2, 3], [1, 3, 2])
     0.3333333333333333

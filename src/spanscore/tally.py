@@ -1,4 +1,4 @@
-"""Tallies: additive counts per document and label. All else is computed from them, never by scoring again."""
+"""Tallies: additive counts per document and label, from which every score is computed without scoring again."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spanscore.columns import Strings, one_table
+from spanscore.corpus.columns import one_table
+from spanscore.corpus.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spanscore.align import Pairing
-    from spanscore.columns import Ints
+    from spanscore.corpus.columns import Ints
 
 Counts = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts by document and label, a row each where any is not zero; `a + b` is the tally of both.
+    """Counts by document and label, one row for each pair with a nonzero count; tallies of disjoint documents add up.
 
     >>> a = Tally(("tp", "fp"), ("X",), ("d1",), np.array([0]), np.array([0]), np.array([[1, 2]]))
     >>> b = Tally(("tp", "fp"), ("Y",), ("d2",), np.array([0]), np.array([0]), np.array([[3, 4]]))
@@ -38,9 +39,9 @@ class Tally:
 
     @classmethod
     def count(cls, pairing: Pairing, events: Mapping[str, tuple[Counts, ...]], *, typed: bool = True) -> Tally:
-        """Count events of each field: their documents and labels, and how much each counts if not one.
+        """Count the events of each field, given as their documents, their labels and optionally their weights.
 
-        Documents are told apart only if the pairing is to be counted so, labels only if the events are `typed`.
+        Counts are by document only if `pairing.by_document` is set, and by label only if `typed` is.
         """
         labels = pairing.labels if typed else ("",)
         documents: Sequence[str] = pairing.gold.ids.packed if pairing.by_document else ()
@@ -50,7 +51,7 @@ class Tally:
             code = label if typed else np.zeros(len(doc), np.int64)
             keys.append(doc.astype(np.int64) * len(labels) + code if documents else code)
         cells = None
-        if size > 1_000_000 and size > 4 * sum(map(len, keys)):  # most cells would be empty: number those that are not
+        if size > 1_000_000 and size > 4 * sum(map(len, keys)):  # a dense table would be mostly empty
             cells = np.unique(np.concatenate(keys))
             keys, size = [np.searchsorted(cells, key) for key in keys], len(cells)
         columns = [
@@ -66,7 +67,7 @@ class Tally:
 
     @classmethod
     def of_found(cls, pairing: Pairing, gold: Any, pred: Any, found: Counts) -> Tally:
-        """Count what is annotated, what is predicted, and which rows of the gold side are found."""
+        """Count annotated and predicted spans, and the rows of the gold side that were found."""
         rows = np.flatnonzero(found) if found.dtype == np.bool_ else found
         events = {
             "tp": (gold.doc.take(rows), gold.label.take(rows)),
@@ -80,7 +81,7 @@ class Tally:
 
     @staticmethod
     def concat(parts: Sequence[Tally]) -> Tally:
-        """The tally of all these, whose documents are distinct."""
+        """Concatenate tallies that have no document in common."""
         if len(parts) == 1:
             return parts[0]
         labels, recode = one_table([part.labels for part in parts])
@@ -95,25 +96,25 @@ class Tally:
         )
 
     def together(self) -> Tally:
-        """The same counts with all documents taken as one without a name: all that sums over documents need."""
+        """Return the counts summed over all documents, as if they were one unnamed document."""
         counts = self.by_label()
         rows = np.arange(len(self.labels), dtype=np.int32)
         return Tally(self.fields, self.labels, (), np.zeros(len(rows), np.int32), rows, counts)
 
     def of_label(self, label: str | None) -> Tally:
-        """The counts of one label; None: all of them."""
+        """Return the tally of one label, or of all labels if it is None."""
         if label is None:
             return self
         rows = np.flatnonzero(self.label == (self.labels.index(label) if label in self.labels else -1))
         return replace(self, doc=self.doc[rows], label=self.label[rows], counts=self.counts[rows])
 
     def present(self) -> Counts:
-        """A row of counts for each document that has any."""
+        """Return one row of counts for each document that has any."""
         documents, place = np.unique(self.doc, return_inverse=True)
         return _sum(place.astype(np.int32), self.counts, len(documents))
 
     def of_documents(self, names: Sequence[str]) -> Counts:
-        """A row of counts for each of these documents."""
+        """Return one row of counts for each of these documents."""
         place = {name: row for row, name in enumerate(names)}
         rows = np.array([place.get(name, -1) for name in self.documents], np.int64)
         counts = self.by_document()
@@ -122,21 +123,21 @@ class Tally:
         return table
 
     def total(self) -> Counts:
-        """The counts of everything."""
+        """Return the total counts."""
         total: Counts = self.counts.sum(axis=0, dtype=None if self.counts.dtype.kind == "f" else np.int64)
         return total
 
     def by_label(self) -> Counts:
-        """A row of counts for each label."""
+        """Return one row of counts for each label."""
         return _sum(self.label, self.counts, len(self.labels))
 
     def by_document(self) -> Counts:
-        """A row of counts for each document."""
+        """Return one row of counts for each document."""
         return _sum(self.doc, self.counts, len(self.documents))
 
 
 def _small(counts: Counts) -> Counts:
-    """Whole numbers in as few bytes as they need."""
+    """Convert integer counts to the smallest integer type that holds them."""
     if counts.dtype.kind == "f" or not counts.size:
         return counts
     return counts.astype(np.int16 if counts.max() < 2**15 else np.int32 if counts.max() < 2**31 else np.int64)
@@ -148,7 +149,7 @@ def _sum(key: Ints, counts: Counts, size: int) -> Counts:
 
 
 def _summed(key: Counts, weight: Counts, size: int) -> Counts:
-    """The sum of weights for each key; whole numbers add up to whole numbers, exactly."""
+    """Return the sum of weights for each key; sums of integers are exact."""
     if weight.dtype.kind == "f":
         return np.bincount(key, weight, minlength=size)
     if np.sum(weight, dtype=np.float64) < 2.0**53:

@@ -1,4 +1,4 @@
-"""Errors explained: a verdict and a sentence for every gold and predicted span."""
+"""Error analysis: a verdict and a one-sentence explanation for every gold and predicted span."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spanscore.columns import Bools, Floats, Longs
     from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Bools, Floats, Longs
     from spanscore.measures import Judgement
 
 VERDICTS = (
@@ -30,7 +30,7 @@ CORRECT, WRONG_TYPE, WRONG_ATTRIBUTE, TOO_SHORT, TOO_LONG, SHIFTED, SPLIT, MERGE
 
 
 class Place(NamedTuple):
-    """A span by its offsets and label."""
+    """The offsets, label and score of a span."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Error(NamedTuple):
-    """What became of a span: `span` on its `side`, the `counterpart` that it was compared with, and why."""
+    """The verdict on a span: its `side`, the `counterpart` that it was compared with, and an explanation."""
 
     document: str
     side: str
@@ -55,7 +55,7 @@ class Error(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """Of every span of one side: what became of it, the row of the other side that it is told of, and their IoU."""
+    """For every span of one side: its verdict, the row of its counterpart on the other side, and their IoU."""
 
     verdict: Longs
     partner: Longs
@@ -63,7 +63,7 @@ class Verdicts(NamedTuple):
 
 
 def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
-    """The verdicts on gold spans, and on predictions."""
+    """Return the verdicts on the gold spans and on the predictions."""
     pairing = judgement.pairing
     gold, pred = pairing.gold, pairing.pred
     both, iou = pairing.overlaps, pairing.iou
@@ -78,18 +78,18 @@ def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
     gold_iou = np.where(judgement.iou > 0, judgement.iou, by_gold.iou)
 
     pred_verdict = _boundary(pred, gold, by_pred, by_gold, flipped=True)
-    pred_verdict[judgement.taken >= 0] = WRONG_TYPE
+    pred_verdict[judgement.wrong_for >= 0] = WRONG_TYPE
     pred_verdict[judgement.right] = CORRECT
-    pred_partner = np.where(judgement.taken >= 0, judgement.taken, by_pred.partner)
+    pred_partner = np.where(judgement.wrong_for >= 0, judgement.wrong_for, by_pred.partner)
     about_it = (pred_partner >= 0) & (
-        (judgement.taken >= 0) | ((by_pred.same > 0) & _not_retyped(judgement, pred_partner))
+        (judgement.wrong_for >= 0) | ((by_pred.same > 0) & _not_retyped(judgement, pred_partner))
     )
     pred_iou = np.where(about_it, gold_iou[pred_partner] if len(gold_iou) else 0.0, by_pred.iou)
     return Verdicts(gold_verdict, gold_partner, gold_iou), Verdicts(pred_verdict, pred_partner, pred_iou)
 
 
 def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
-    """Every span that is not right (or every span), in order of document and offset, gold before predicted."""
+    """Yield every wrong span (with `correct`, every span), sorted by document and offset, gold before predicted."""
     pairing = judgement.pairing
     gold, pred = pairing.gold, pairing.pred
     found = []
@@ -117,7 +117,7 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
 
 
 def places(side: Corpus, rows: Longs) -> Iterator[Place | None]:
-    """The spans of these rows; -1 is none."""
+    """Yield the spans in these rows, or None for a row of -1."""
     if not len(side.doc):
         yield from [None] * len(rows)
         return
@@ -129,7 +129,7 @@ def places(side: Corpus, rows: Longs) -> Iterator[Place | None]:
 
 
 def _not_retyped(judgement: Judgement, rows: Longs) -> Bools:
-    """Whether the IoU that is known of each gold row is that with predictions of its own type."""
+    """Return whether the judged IoU of each gold row is with predictions of its own type."""
     if not len(judgement.cell):
         return np.zeros(len(rows), np.bool_)
     own: Bools = (judgement.cell < 0) | (judgement.cell == judgement.pairing.gold.label)
@@ -137,7 +137,7 @@ def _not_retyped(judgement: Judgement, rows: Longs) -> Bools:
 
 
 def explain(side: str, span: Place, verdict: str, counterpart: Place | None, iou: float) -> str:
-    """One sentence on why a span has its verdict.
+    """Return one sentence that explains the verdict on a span.
 
     >>> explain("gold", Place(8, 18, "PERSON"), "too short", Place(8, 16, "PERSON"), 0.8)
     'Gold PERSON [8, 18) was predicted as PERSON [8, 16), 2 characters short at the end (IoU 0.80).'
@@ -153,17 +153,18 @@ def explain(side: str, span: Place, verdict: str, counterpart: Place | None, iou
     if verdict == "correct":
         return f"{subject} matches {counterpart} {how}."
     if verdict == "wrong type":
-        relation = "was predicted as" if side == "gold" else "stands for gold"
-        return f"{subject} {relation} {counterpart}, which is the wrong type {how}."
+        relation = "was predicted as" if side == "gold" else "corresponds to gold"
+        what = "which is the wrong type" if side == "gold" else "but has the wrong type"
+        return f"{subject} {relation} {counterpart}, {what} {how}."
     if verdict == "wrong attribute":
-        relation = "was predicted" if side == "gold" else "is a gold span"
-        return f"{subject} {relation} in the same place and of the same type, but not as the same {how}."
+        relation = "was predicted" if side == "gold" else "matches a gold span"
+        return f"{subject} {relation} with the same boundaries and type, but with different attributes {how}."
     if verdict in ("missed", "spurious"):
         other = "prediction" if side == "gold" else "gold span"
         return f"{subject} matches no {other}; the nearest is {counterpart} {how}."
-    relation = "was predicted as" if side == "gold" else "stands for gold"
+    relation = "was predicted as" if side == "gold" else "corresponds to gold"
     if verdict == "split":
-        what = "one of several predictions for it" if side == "gold" else "one of several predictions for that span"
+        what = "one of several predictions for it" if side == "gold" else "as one of several predictions"
         return f"{subject} {relation} {counterpart}, {what} {how}."
     if verdict == "merged":
         what = "which also overlaps another gold span" if side == "gold" else "and also overlaps another gold span"
@@ -181,7 +182,10 @@ def _difference(gold: Place, pred: Place) -> str:
 
 
 class _Best:
-    """For each span of one side: its best partner (same label, then IoU, then order), and how many of its label."""
+    """The best partner of each span of one side (by same label, then IoU, then order).
+
+    `same` is the number of overlapping spans on the other side that have the same label.
+    """
 
     def __init__(
         self, mine: Longs, other: Longs, iou: np.ndarray[tuple[int], np.dtype[np.float64]], same: Bools, size: int
@@ -196,7 +200,7 @@ class _Best:
 
 
 def _boundary(mine: Corpus, other: Corpus, best: _Best, others_best: _Best, *, flipped: bool) -> Longs:
-    """Verdicts by where spans of the same label begin and end; missed or spurious where there is none."""
+    """Return verdicts from the boundaries of same-label partners; a span without one is missed or spurious."""
     partner = np.maximum(best.partner, 0)
     verdict = np.full(len(mine.start), SPURIOUS if flipped else MISSED)
     if not len(other.start):

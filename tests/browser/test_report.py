@@ -91,7 +91,7 @@ def click_cell(page: Any, gold: str, taken: str) -> None:
     )
     page.mouse.move(0, 0)
     page.mouse.move(*at)
-    expect(page.locator("#heatmap .hovertext")).to_contain_text(f"gold {gold}taken for {taken}")
+    expect(page.locator("#heatmap .hovertext")).to_contain_text(f"gold {gold}predicted {taken}")
     page.mouse.click(*at)
 
 
@@ -298,7 +298,7 @@ def test_marks_do_not_move_the_list(page: Any, folder: Path) -> None:
     page.locator(".example button", has_text="gold is wrong").nth(8).click()
     assert page.evaluate("document.getElementById('list').scrollTop") == 2000
     assert page.locator("[data-mark][aria-pressed=true]").count() == 1
-    expect(page.locator("#export")).to_have_text("Save 1 verdict on the gold data")
+    expect(page.locator("#export")).to_have_text("Export 1 marked gold error")
 
 
 def test_a_document_opens_again_after_help(page: Any, folder: Path) -> None:
@@ -319,9 +319,9 @@ def test_a_missing_shard_is_told(page: Any, folder: Path, tmp_path: Path) -> Non
     (tmp_path / "r" / "shard-0.js").unlink()
     fresh = page.context.new_page()
     fresh.goto((tmp_path / "r" / "index.html").as_uri())
-    expect(fresh.locator(".example").first).to_contain_text("shard-0.js is missing beside the page")
+    expect(fresh.locator(".example").first).to_contain_text("shard-0.js is missing from the report folder")
     fresh.fill("#q", "x")
-    expect(fresh.locator("#count")).to_contain_text("shard-0.js is missing beside the page")
+    expect(fresh.locator("#count")).to_contain_text("shard-0.js is missing from the report folder")
 
 
 def test_two_systems(page: Any, folder: Path) -> None:

@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 import spanscore as ss
 from report_page import count, opened
-from spanscore.engine.page import write_report
 from spanscore.report.page import write as page_writer
+from spanscore.report.page_report import write_report
 
 
 def test_suspects_are_where_all_systems_say_the_same(page: Any, tmp_path: Path) -> None:
@@ -214,10 +214,10 @@ def test_a_page_says_what_it_leaves_out(page: Any, tmp_path: Path) -> None:
     note = write_report(result, tmp_path / "small.html", max_mb=5.4)
     assert (tmp_path / "small.html").stat().st_size <= 5_400_000
     assert note is not None
-    told = re.fullmatch(r"the report leaves out (\d+) documents with errors and 1000 documents without errors\.", note)
+    told = re.fullmatch(r"the report omits (\d+) documents with errors and 1000 documents without errors\.", note)
     assert told is not None
     opened(page, tmp_path / "small.html")
-    assert f"left out: {told[1]} documents with errors and 1,000 documents without errors" in page.inner_text("#shown")
+    assert f"omitted: {told[1]} documents with errors and 1,000 documents without errors" in page.inner_text("#shown")
     assert count(page) == 500 - int(told[1])
     write_report(result, tmp_path / "folder", folder=True)
     opened(page, tmp_path / "folder" / "index.html", "#v=all")

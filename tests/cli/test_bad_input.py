@@ -32,7 +32,7 @@ FILES = {
     "start is a boolean": (span('"start": true, "end": 3, "label": "P"'), ["bad.jsonl:2", "spans[0].start", "bool"]),
     "start is negative": (span('"start": -1, "end": 3, "label": "P"'), ["bad.jsonl:2", "spans[0].start", "negative"]),
     "end before start": (span('"start": 3, "end": 1, "label": "P"'), ["bad.jsonl:2", "spans[0].end", "before the start"]),
-    "end past the text": (span('"start": 0, "end": 12, "label": "P"'), ["bad.jsonl:2", "spans[0].end", "past the text", "11"]),
+    "end past the text": (span('"start": 0, "end": 12, "label": "P"'), ["bad.jsonl:2", "spans[0].end", "past the end of the text", "11"]),
     "huge offset": (span('"start": 0, "end": 99999999999999999999999, "label": "P"'), ["bad.jsonl:2", "spans[0].end", "larger"]),
     "large offset": (span('"start": 0, "end": 4294967296, "label": "P"'), ["bad.jsonl:2", "spans[0].end", "larger"]),
     "no end": (span('"start": 0, "label": "P"'), ["bad.jsonl:2", "spans[0]", "'end' is missing"]),

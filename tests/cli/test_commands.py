@@ -263,4 +263,4 @@ def test_a_signature_column_and_a_label_that_nobody_has(folder: Path) -> None:
     done = run("score", "gold.jsonl", "pred.jsonl", "--format", "csv", "--signature", "--map", "map.json", cwd=folder)
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
     assert all(row["signature"].startswith(row["measure"] + "|") for row in rows)
-    assert "the label map names NOSUCH, which no span has." in done.stderr.decode()
+    assert "the label map has an entry for NOSUCH, but no span has that label." in done.stderr.decode()

@@ -72,11 +72,11 @@ def test_files_that_have_changed_are_refused(scored: Path) -> None:
         (("nothing",), "the results cannot be read"),
         (("gold.jsonl",), "are no"),
         (("out", "c=a.jsonl"), "no system called 'c'"),
-        (("out", "--max-mb", "1"), "--max-mb must be above"),
+        (("out", "--max-mb", "1"), "--max-mb must be greater than"),
         (("out", "--right", "-1"), "--right must not be below 0"),
-        (("out", "-o", "no/where.html"), "it cannot be written"),
-        (("out", "-o", "out"), "it cannot be written"),
-        (("out", "--folder", "-o", "gold.jsonl"), "it cannot be written"),
+        (("out", "-o", "no/where.html"), "cannot write the report"),
+        (("out", "-o", "out"), "cannot write the report"),
+        (("out", "--folder", "-o", "gold.jsonl"), "cannot write the report"),
         (("out", "--mask", "--no-text"), "cannot go together"),
     ],
 )
@@ -173,7 +173,7 @@ def test_systems_may_have_other_metadata(scored: Path) -> None:
     run("score", "gold.jsonl", "c.jsonl", "a.jsonl", "-o", "x", "-q", cwd=scored)
     (scored / "x" / "errors.jsonl").unlink()
     _, error = run("score", "gold.jsonl", "c.jsonl", "a.jsonl", "--by", "meta.m", "-o", "x", cwd=scored, code=2)
-    assert "metadata 'm'" in error
+    assert "metadata field 'm'" in error
     assert not (scored / "x" / "errors.jsonl").exists()
 
 

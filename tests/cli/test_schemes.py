@@ -121,9 +121,9 @@ def test_slices_by_document_and_type_in_every_format(languages: Path) -> None:
 
 def test_what_scores_cannot_be_split_by_is_told(languages: Path) -> None:
     call = ("score", "gold.jsonl", "pred.jsonl", "-m", "exact", "--by")
-    assert "say type, document or meta.KEY" in run(*call, "colour", cwd=languages, code=2)[1]
+    assert "use type, document or meta.KEY" in run(*call, "colour", cwd=languages, code=2)[1]
     assert (
-        "There is no field of the documents' metadata 'tongue'" in run(*call, "meta.tongue", cwd=languages, code=2)[1]
+        "There is no metadata field 'tongue'" in run(*call, "meta.tongue", cwd=languages, code=2)[1]
     )
 
 

@@ -67,8 +67,8 @@ def test_numbers_at_a_threshold_are_those_of_the_predictions_above_it(files: Pat
         (("gold.jsonl", "pred.jsonl", "--recall", "2"), "--recall must be"),
         (("gold.jsonl", "pred.jsonl", "--at", "nan"), "--at must be"),
         (("gold.jsonl", "pred.jsonl", "--bins", "0"), "bins must be"),
-        (("gold.jsonl", "pred.jsonl", "-m", "muc"), "counts over documents"),
-        (("gold.jsonl", "pred.jsonl", "--json", "no/where.json"), "it cannot be written"),
+        (("gold.jsonl", "pred.jsonl", "-m", "muc"), "counts across documents"),
+        (("gold.jsonl", "pred.jsonl", "--json", "no/where.json"), "cannot write this file"),
     ],
 )
 def test_wrong_calls(call: tuple[str, ...], words: str, files: Path) -> None:

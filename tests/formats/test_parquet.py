@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from pyarrow import parquet
 
 import spanscore as ss
-from spanscore.arrow import from_table, schema_for, to_table, write_parquet
 from spanscore.corpus import Corpus
+from spanscore.corpus.arrow import from_table, schema_for, to_table, write_parquet
 from spanscore.errors import InputError
-from spanscore.readers import read_chunks
+from spanscore.formats import read_chunks
 from spanscore.testing import corpora
 
 
@@ -96,33 +96,36 @@ REQUIRED = [pa.field(name, kind, nullable=False) for name, kind in SPAN]
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (pa.table({"id": ["a"]}), "there is no column 'spans'"),
-        (pa.table({"id": [1.5], "spans": pa.array([[]], pa.list_(pa.struct(SPAN)))}), "holds double, not strings"),
+        (pa.table({"id": ["a"]}), "the column 'spans' is missing"),
+        (
+            pa.table({"id": [1.5], "spans": pa.array([[]], pa.list_(pa.struct(SPAN)))}),
+            "has type double; it must hold strings",
+        ),
         (
             pa.table({"id": pa.array([None], pa.string()), "spans": pa.array([[]], pa.list_(pa.struct(SPAN)))}),
             "has no id",
         ),
-        (pa.table({"id": ["a"], "spans": ["x"]}), "holds string, not lists"),
-        (pa.table({"id": ["a"], "spans": [[1, 2]]}), "must hold lists of start, end and label"),
+        (pa.table({"id": ["a"], "spans": ["x"]}), "has type string; it must hold lists"),
+        (pa.table({"id": ["a"], "spans": [[1, 2]]}), "must hold lists of structs with the fields start, end and label"),
         (table([[], [(3, 1, "X")]]), 'document "d2", spans[0].end: the end 1 is before the start 3'),
-        (table([[(0, 1, "X"), (-3, 1, "X")]]), 'document "d1", spans[1].start: the offset is negative or too large'),
+        (table([[(0, 1, "X"), (-3, 1, "X")]]), 'document "d1", spans[1].start: the offset must be between 0 and'),
         (table([[(None, 1, "X")]]), "spans[0].start: the start is missing"),
         (table([[(0, 1, None)]]), "spans[0].label: the label is missing"),
-        (table([[(0, 9, "X")]], text=pa.array(["abc"])), "is past the text"),
-        (table([[(0.5, 9, "X")]], [("start", pa.float64()), *SPAN[1:]]), "holds double, not whole numbers"),
-        (table([[]], meta=pa.array(["[1]"])), "must be maps of strings, or objects in JSON"),
-        (table([[]], meta=pa.array([{"a": [1]}])), "hold lists or objects"),
+        (table([[(0, 9, "X")]], text=pa.array(["abc"])), "is past the end of the text"),
+        (table([[(0.5, 9, "X")]], [("start", pa.float64()), *SPAN[1:]]), "has type double; it must hold integers"),
+        (table([[]], meta=pa.array(["[1]"])), "must be string maps or JSON objects"),
+        (table([[]], meta=pa.array([{"a": [1]}])), "not lists or objects"),
         (table([[(0, 1, "X"), None]], REQUIRED), 'document "d1", spans[1]: the span is missing'),
-        (table([[(0, 1, "X", "high")]], [*SPAN, ("score", pa.string())]), "holds string, not numbers"),
-        (table([[(0, 1, b"\xff")]], [*SPAN[:2], ("label", pa.binary())]), "does not hold strings"),
+        (table([[(0, 1, "X", "high")]], [*SPAN, ("score", pa.string())]), "has type string; it must hold numbers"),
+        (table([[(0, 1, b"\xff")]], [*SPAN[:2], ("label", pa.binary())]), "'label' of 'spans' must hold strings"),
         (table([[]], tokens=pa.array([[{"start": 2**32, "end": 2**32 + 3}]])), "tokens[0]: the token [4294967296"),
-        (table([[]], tokens=pa.array([[{"start": 0.5, "end": 1.5}]])), "must be whole numbers"),
-        (table([[]], tokens=pa.array([[{"start": 0, "end": 1}, None]])), "a token is missing, or its start or end"),
-        (table([[]], tokens=pa.array([[{"begin": 0}]])), "must hold lists of start and end"),
-        (table([[]], tokens=pa.array([[[0, 1]]])), "must hold lists of start and end"),
-        (table([[]], text=pa.array(["abc"]), tokens=pa.array([[{"start": 0, "end": 5}]])), "past the text"),
-        (table([[]]).append_column("id", pa.array(["a"])), "two columns are called 'id'"),
-        (table([[]], [*SPAN, SPAN[0]]), "two fields of 'spans' are called 'start'"),
+        (table([[]], tokens=pa.array([[{"start": 0.5, "end": 1.5}]])), "must hold integers"),
+        (table([[]], tokens=pa.array([[{"start": 0, "end": 1}, None]])), "a token is null, or its start or end is"),
+        (table([[]], tokens=pa.array([[{"begin": 0}]])), "must hold lists of structs with the fields start and end"),
+        (table([[]], tokens=pa.array([[[0, 1]]])), "must hold lists of structs with the fields start and end"),
+        (table([[]], text=pa.array(["abc"]), tokens=pa.array([[{"start": 0, "end": 5}]])), "must lie inside the text"),
+        (table([[]]).append_column("id", pa.array(["a"])), "two columns have the name 'id'"),
+        (table([[]], [*SPAN, SPAN[0]]), "two fields of 'spans' have the name 'start'"),
     ],
 )
 def test_wrong_tables(wrong: Any, words: str) -> None:
@@ -185,8 +188,8 @@ def test_polars_pandas_and_duckdb_read_results_and_errors(result: ss.Result) -> 
 def test_labels_however_they_are_stored(
     layout: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spanscore.readers.parquet.SMALL", 100)
-    monkeypatch.setattr("spanscore.readers.parquet.BATCH", 64)
+    monkeypatch.setattr("spanscore.formats.parquet.SMALL", 100)
+    monkeypatch.setattr("spanscore.formats.parquet.BATCH", 64)
     rows = [
         {
             "id": f"d{i}",
@@ -221,11 +224,11 @@ def test_strings_of_every_kind() -> None:
 
 
 def test_what_arrow_strings_cannot_be() -> None:
-    with pytest.raises(InputError, match="half a surrogate pair"):
+    with pytest.raises(InputError, match="unpaired surrogate"):
         to_table(Corpus.from_documents([{"id": "\ud800", "spans": []}]))
     broken = pa.array([b"\xff"]).view(pa.string())
     spans = pa.array([[]], pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string())])))
-    with pytest.raises(InputError, match="not UTF-8"):
+    with pytest.raises(InputError, match="not valid UTF-8"):
         from_table(pa.table({"id": broken, "spans": spans}))
 
 
@@ -244,6 +247,6 @@ def test_labels_that_are_stored_as_a_dictionary_type(tmp_path: Path) -> None:
 def test_documents_that_pyarrow_leaves_out_are_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = Corpus.from_documents([{"id": str(number), "spans": []} for number in range(9)])
     parquet.write_table(to_table(corpus), tmp_path / "x.parquet")
-    monkeypatch.setattr("spanscore.readers.parquet._after", lambda _, batches: (one.slice(1) for one in batches))
+    monkeypatch.setattr("spanscore.formats.parquet._after", lambda _, batches: (one.slice(1) for one in batches))
     with pytest.raises(InputError, match="1 of 9 documents could not be read"):
         ss.read(tmp_path / "x.parquet")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import spanscore as ss
-from spanscore.readers import FORMATS, read_chunks
-from spanscore.readers.tags import SCHEMES, decode_tags
+from spanscore.formats import FORMATS, read_chunks
+from spanscore.formats.tags import SCHEMES, decode_tags
 
 
 def spans(corpus: ss.Corpus) -> list[tuple[str, int, int, str]]:
@@ -68,7 +68,7 @@ def test_what_files_are_like(how: str, tmp_path: Path) -> None:
 def test_reading_is_the_concatenation_of_its_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "a.jsonl", *({**OWN, "id": f"d{i}"} for i in range(50)))
     for size in ("HEAD", "BLOCK"):
-        monkeypatch.setattr(f"spanscore.readers.source.{size}", 700)
+        monkeypatch.setattr(f"spanscore.formats.source.{size}", 700)
     chunks = list(read_chunks(path))
     assert len(chunks) > 5
     monkeypatch.undo()

@@ -11,9 +11,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from spanscore.corpus import Corpus, LabelTable
-from spanscore.readers.jsonl import _decode_block, _scan_block
-from spanscore.readers.source import Block
-from spanscore.readers.spanscan import SpanScanner
+from spanscore.formats.source import Block
+from spanscore.formats.span_scan import SpanScanner
+from spanscore.formats.spanscore import _decode_block, _scan_block
 
 PLAIN = ["PER", "LOCATION", "A_LABEL_OF_SIXTEEN", "é", "12345678", "x" * 31]
 IDS = st.sampled_from(["", "document ", "é😀"])

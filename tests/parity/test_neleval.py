@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import spanscore as ss
-from spanscore.measures.named import GROUPS, NAMED
+from spanscore.measures.neleval_names import GROUPS, NAMED
 
 # neleval takes these from where they were when it was written
 setattr(collections, "Sequence", collections.abc.Sequence)  # noqa: B010

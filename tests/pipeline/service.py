@@ -13,8 +13,8 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
+from spanscore.corpus.records import Document
 from spanscore.detectors.presidio import Presidio
-from spanscore.records import Document
 
 FAULTS = 2
 """How often a text gets its fault before it gets its answer."""

@@ -14,10 +14,10 @@ import spanscore as ss
 from spanscore.align import pair
 from spanscore.align.resolve import Resolve
 from spanscore.engine.local import score_chunks
+from spanscore.formats import read_chunks
 from spanscore.measures import Measure, measure, names
 from spanscore.measures.clustering import Clustering
 from spanscore.measures.neleval import Overlap
-from spanscore.readers import read_chunks
 from spanscore.testing import reference_tally
 
 PIECES = ["Ann", "Bob", "of", "the", "May", " ", "  ", "\n", ".", ",", "-", "é", "😀", '"', "\\", "{", "[]}"]
@@ -67,8 +67,8 @@ def corpora(rng: random.Random, documents: int) -> tuple[list[dict[str, Any]], l
 def test_counts_from_files(seed: int, measures: list[Measure], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     sides = corpora(rng, documents=150)
-    monkeypatch.setattr("spanscore.readers.source.HEAD", 3000)
-    monkeypatch.setattr("spanscore.readers.source.BLOCK", 9000)
+    monkeypatch.setattr("spanscore.formats.source.HEAD", 3000)
+    monkeypatch.setattr("spanscore.formats.source.BLOCK", 9000)
     for name, records in zip(("gold", "pred"), sides, strict=True):
         lines = [json.dumps(record, ensure_ascii=seed % 2 == 0) + "\n" for record in records]
         (tmp_path / name).write_text("".join(lines))

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import spanscore as ss
 from spanscore.align import pair
+from spanscore.analysis import sweep as engine
 from spanscore.corpus import Corpus
-from spanscore.engine import sweep as engine
 from spanscore.errors import InputError, UsageError
 from spanscore.measures import measure, names
 from spanscore.measures.neleval import Overlap
 from spanscore.testing import pairs
 
-MEASURES = [one for one in map(measure, names()) if not one.whole] + [
+MEASURES = [one for one in map(measure, names()) if not one.needs_all_documents] + [
     measure("iou(threshold=0.5)"),
     measure("iou(threshold=0.5, merge=false, count=spans)"),
     measure("iou.pii(threshold=0.5)"),
@@ -145,8 +145,8 @@ def test_a_document_with_many_spans_is_swept_in_stretches() -> None:
 def test_what_cannot_be_swept_is_told() -> None:
     gold, pred = ranked([True], [0.5], annotated=1)
     for settings_, words in (
-        ({"measures": "muc"}, "counts over documents"),
-        ({"measures": "exact", "resolve": "longest"}, "settled by score"),
+        ({"measures": "muc"}, "counts across documents"),
+        ({"measures": "exact", "resolve": "longest"}, "resolve must be"),
         ({"measures": "exact", "bins": 0}, "bins must be"),
     ):
         with pytest.raises(UsageError, match=words):

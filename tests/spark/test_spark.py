@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 import spanscore as ss
-from spanscore.arrow import schema_for, write_parquet
+from spanscore.corpus.arrow import schema_for, write_parquet
 from spanscore.engine import spark as engine
 from spanscore.engine.local import score_chunks
 from spanscore.engine.parts import Plan, choose
 from spanscore.errors import InputError, UsageError
-from spanscore.readers import read_chunks
-from spanscore.report.files import to_json
+from spanscore.formats import read_chunks
+from spanscore.result.files import to_json
 from spanscore.stats import Bootstrap
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -1,6 +1,6 @@
-"""Gold and system on one footing: the same documents, the same labels, the same units."""
+"""Make gold and predicted data comparable: the same documents, the same labels, the same units."""
 
-from spanscore.align.documents import Pairing, pair
 from spanscore.align.labels import LabelMap
+from spanscore.align.pairing import Pairing, pair
 
 __all__ = ["LabelMap", "Pairing", "pair"]

@@ -1,4 +1,4 @@
-"""Entity alignment: what the types of a dataset are called by the detector, from several sources in order."""
+"""Entity alignment: map the labels of a dataset to the entity types of a detector, using several sources in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _TABLE = (files("spanscore.align") / "presidio.tsv").read_text("utf-8")
-"""Lines of Presidio's name for a type, a tab, and what datasets call it, in upper case with `_`."""
+"""One line per Presidio entity type: its name, a tab, and the names that datasets use, in upper case with `_`."""
 
 _DEFAULT = {
     name: target for target, names in (line.split("\t") for line in _TABLE.splitlines()) for name in names.split()
@@ -22,14 +22,14 @@ USER = "the user's map"
 DEFAULT = "the default Presidio map"
 MODEL = "the NLP configuration's model_to_presidio_entity_mapping"
 RECOGNIZERS = "the recognizers configuration's supported_entity"
-SUPPORTED = "the detector supports it as it is"
-UNSAID = "kept as it is, since the detector does not say what it supports"
-UNMAPPED = "no source knows it"
+SUPPORTED = "supported by the detector"
+UNSAID = "kept, because the detector does not list its supported types"
+UNMAPPED = "not found in any source"
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """What became of a label, and why; `to` is None where spans of it are left out, or no source knows it."""
+    """The type that a label is mapped to, and why; `to` is None if its spans are dropped or no source maps it."""
 
     label: str
     to: str | None
@@ -37,29 +37,29 @@ class Aligned:
 
     @property
     def unmapped(self) -> bool:
-        """Whether no source knows the label."""
+        """Whether no source maps the label."""
         return self.why == UNMAPPED
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """The labels of the gold data and of the detector, aligned."""
+    """The aligned labels of the gold data and of the detector."""
 
     gold: tuple[Aligned, ...]
     pred: tuple[Aligned, ...]
 
     @property
     def unmapped(self) -> tuple[str, ...]:
-        """The gold labels that no source knows."""
+        """The gold labels that no source maps."""
         return tuple(one.label for one in self.gold if one.unmapped)
 
     @property
     def label_map(self) -> LabelMap:
-        """The map of both sides; a label that both have is aligned the same way."""
+        """The label map for both sides; a label that occurs on both sides is mapped the same way."""
         return LabelMap({one.label: one.to for one in (*self.pred, *self.gold) if one.to != one.label})
 
     def to_dict(self) -> dict[str, Any]:
-        """For alignment.json."""
+        """Return the contents of alignment.json."""
         return {
             side: [{"label": one.label, "to": one.to, "why": one.why} for one in listed]
             for side, listed in (("gold", self.gold), ("predicted", self.pred))
@@ -75,27 +75,28 @@ def align_entities(
     from_recognizers: Iterable[str] = (),
     supported: Iterable[str] | None = None,
 ) -> Alignment:
-    """What each label becomes: by the user's map, else the default map, else the NLP configuration's, else as a type of
-    the recognizers' configuration, else as a type that the detector supports.
+    """Map every label to an entity type, using the first source that knows the label.
 
-    Labels compare case-blind, and `-`, `_` and spaces are the same. A label of the detector that no source knows stays.
+    The sources are, in order: the user's map, the default map, the NLP configuration, the recognizers configuration,
+    and the types that the detector supports. Labels compare case-insensitively, and `-`, `_` and spaces are equal. A
+    detector label that no source knows stays as it is.
 
     >>> found = align_entities(["per", "first-name", "Castle"], supported=["PERSON"])
     >>> [(one.label, one.to) for one in found.gold], found.unmapped
     ([('Castle', None), ('first-name', 'PERSON'), ('per', 'PERSON')], ('Castle',))
     """
     sources: list[tuple[str, Mapping[str, str | None]]] = [
-        (USER, {_blind(key): value for key, value in (user or {}).items()}),
+        (USER, {_normalized(key): value for key, value in (user or {}).items()}),
         (DEFAULT, _DEFAULT),
-        (MODEL, {_blind(key): value for key, value in (from_model or {}).items()}),
-        (RECOGNIZERS, {_blind(name): name for name in from_recognizers}),
-        (SUPPORTED, {_blind(name): name for name in supported or ()}),
+        (MODEL, {_normalized(key): value for key, value in (from_model or {}).items()}),
+        (RECOGNIZERS, {_normalized(name): name for name in from_recognizers}),
+        (SUPPORTED, {_normalized(name): name for name in supported or ()}),
     ]
 
     def look_up(label: str, otherwise: Aligned) -> Aligned:
         for why, known in sources:
-            if _blind(label) in known:
-                return Aligned(label, known[_blind(label)], why)
+            if _normalized(label) in known:
+                return Aligned(label, known[_normalized(label)], why)
         return otherwise
 
     def gold_label(label: str) -> Aligned:
@@ -107,5 +108,5 @@ def align_entities(
     )
 
 
-def _blind(label: str) -> str:
+def _normalized(label: str) -> str:
     return label.strip().upper().replace("-", "_").replace(" ", "_")

@@ -1,4 +1,4 @@
-"""Label maps: what a label of one side is called when it is scored."""
+"""Label maps: rename or drop labels before scoring."""
 
 from __future__ import annotations
 
@@ -20,38 +20,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabelMap:
-    """From label to label, or to None: leave such spans out. A label that is not listed stays as it is."""
+    """A mapping from label to label, or to None to drop its spans; labels that are not listed stay as they are."""
 
     to: Mapping[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """A file of lines `from: to` (`to: null` drops), or a JSON object; `#` begins a comment line."""
+        """Read a file with lines of the form `from: to`, or a JSON object.
+
+        `from: null` drops spans of a label. Lines that start with `#` are comments.
+        """
         name = str(path)
         try:
             text = Path(path).read_text("utf-8-sig")
         except UnicodeDecodeError:
-            raise InputError("the label map is not UTF-8.", name) from None
+            raise InputError("the label map is not valid UTF-8.", name) from None
         except (OSError, ValueError) as error:
-            raise InputError(f"the label map cannot be read ({getattr(error, 'strerror', error)}).", name) from None
+            raise InputError(f"cannot read the label map ({getattr(error, 'strerror', error)}).", name) from None
         return cls(_parse_json(text, name) if text.lstrip().startswith("{") else _parse_lines(text, name))
 
     @property
     def digest(self) -> str:
-        """Eight hexadecimal digits of what the map says; `none` where it says nothing."""
+        """Hash of the map's content, as 8 hexadecimal digits; `none` if the map is empty."""
         if not self.to:
             return "none"
-        said = json.dumps(sorted(self.to.items()), ensure_ascii=True).encode()
-        return blake2b(said, digest_size=4).hexdigest()
+        content = json.dumps(sorted(self.to.items()), ensure_ascii=True).encode()
+        return blake2b(content, digest_size=4).hexdigest()
 
     def unused(self, labels: Collection[str]) -> list[str]:
-        """A sentence for each label that is mapped but that nobody has: a slip of the pen, perhaps."""
+        """Return a warning for each mapped label that no span has, since it is probably a typo."""
         return [
-            f"the label map names {printable(label)}, which no span has." for label in self.to if label not in labels
+            f"the label map has an entry for {printable(label)}, but no span has that label."
+            for label in self.to
+            if label not in labels
         ]
 
     def apply(self, corpus: Corpus) -> tuple[Corpus, dict[str, int]]:
-        """The corpus with its labels mapped, and how many spans of which label were left out.
+        """Return the corpus with its labels mapped, and the number of dropped spans by label.
 
         >>> from spanscore.corpus import Corpus
         >>> corpus = Corpus.from_arrays(["d"], [0, 0], [0, 3], [2, 5], ["PER", "MISC"])
@@ -79,19 +84,19 @@ def _parse_json(text: str, name: str) -> dict[str, str | None]:
     try:
         pairs: list[tuple[str, Any]] = json.loads(text, object_pairs_hook=list)
         text.encode()
-        said = dict(pairs)
-        json.dumps(said, ensure_ascii=False).encode()
+        mapping = dict(pairs)
+        json.dumps(mapping, ensure_ascii=False).encode()
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(f"the label map is not a JSON object of labels: {error}.", name) from None
-    if len(said) < len(pairs):
+    if len(mapping) < len(pairs):
         raise InputError("a label is mapped twice.", name)
-    if not all(to is None or (isinstance(to, str) and to) for to in said.values()):
+    if not all(to is None or (isinstance(to, str) and to) for to in mapping.values()):
         raise InputError("a label must map to a label or to null.", name)
-    return dict(said)
+    return dict(mapping)
 
 
 def _parse_lines(text: str, name: str) -> dict[str, str | None]:
-    said: dict[str, str | None] = {}
+    mapping: dict[str, str | None] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -100,8 +105,8 @@ def _parse_lines(text: str, name: str) -> dict[str, str | None]:
             left, right = line.strip()[:-1], ""
         source, target = left.strip("'\""), right.strip("'\"")
         if not source or not target:
-            raise InputError(f"'{printable(line)}' is not of the form 'from: to' or 'from: null'.", f"{name}:{number}")
-        if source in said:
+            raise InputError(f"'{printable(line)}' does not look like 'from: to' or 'from: null'.", f"{name}:{number}")
+        if source in mapping:
             raise InputError(f"the label '{printable(source)}' is mapped twice.", f"{name}:{number}")
-        said[source] = None if right in ("null", "~") else target
-    return said
+        mapping[source] = None if right in ("null", "~") else target
+    return mapping

@@ -1,4 +1,4 @@
-"""Overlapping spans of one side settled: the better of two that share a character stays."""
+"""Resolve overlaps within one side: of two spans that share a character, keep the better one."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ CHOICES = ("none", "score", "longest")
 
 
 def resolved(corpus: Corpus, how: Resolve) -> tuple[Corpus, int]:
-    """The corpus, its spans in order, without those that overlap a better one, and how many these were.
+    """Return the corpus without the spans that overlap a better one, and the number of spans dropped.
 
-    The best span stays, and what overlaps it goes; then the best of the rest, and so on. `score`: the higher score is
-    better (none is worst), then the longer span; `longest`: the longer span, then the higher score; then by label, then
-    by start.
+    This is greedy: keep the best span, drop those that overlap it, continue with the best of the rest. With `score`,
+    the span with the higher score is better (no score is worst), then the longer one; with `longest`, the longer span,
+    then the one with the higher score. Ties are broken by label, then by start. The spans of the corpus must be sorted.
 
     >>> from spanscore.corpus import Corpus
     >>> corpus = Corpus.from_arrays(["d"], [0, 0], [0, 4], [9, 9], ["EMAIL", "URL"], score=[0.5, 0.9])
@@ -29,7 +29,7 @@ def resolved(corpus: Corpus, how: Resolve) -> tuple[Corpus, int]:
     (('EMAIL', 'URL'), [1])
     """
     if how not in CHOICES:
-        raise UsageError(f"resolve is one of {', '.join(CHOICES)}.")
+        raise UsageError(f"resolve must be one of {', '.join(CHOICES)}.")
     if how == "none" or not len(corpus.doc):
         return corpus, 0
     found = overlaps(corpus, corpus)

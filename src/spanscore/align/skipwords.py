@@ -1,4 +1,4 @@
-"""Skip words: tokens that do not make a difference, such as punctuation or "the"."""
+"""Skip words: tokens that a measure ignores, such as punctuation or "the"."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _ENGLISH = """
     also again here there now just only very too more most less least own same once ever never always
 """
 ENGLISH = frozenset(_ENGLISH.split())
-"""English function words: words that connect names rather than being part of them."""
+"""English function words, which connect names rather than being part of them."""
 
 
 @dataclass(frozen=True)
 class SkipWords:
-    """A set of words, compared lower-cased, and whether tokens without a letter or digit are among them."""
+    """A set of words, compared in lower case; `punctuation` adds all tokens without a letter or digit."""
 
     words: frozenset[str] = frozenset()
     punctuation: bool = False
 
     @property
     def digest(self) -> str:
-        """Eight hexadecimal digits of the list."""
+        """Hash of the word list, as 8 hexadecimal digits."""
         return blake2b("\n".join(sorted(self.words)).encode(), digest_size=4).hexdigest()
 
     def __bool__(self) -> bool:
         return bool(self.words) or self.punctuation
 
     def __contains__(self, token: str) -> bool:
-        """Whether a token is a skip word.
+        """Return whether a token is a skip word.
 
         >>> "Of" in skip_words("english"), "Washington" in skip_words("english"), "--" in skip_words("punct")
         (True, False, True)
@@ -50,8 +50,10 @@ class SkipWords:
 
 
 def skip_words(name: str) -> SkipWords:
-    """The skip words called `none`, `punct` (tokens without letters and digits), `english` (these and function words),
-    or those of a file, `@file`: one a line.
+    """Return a set of skip words by name.
+
+    The names are `none`, `punct` (tokens without letters and digits), `english` (those plus function words), and
+    `@file` for a file with one word per line.
     """
     return _skip_words(name, file_stamp(name[1:]) if name.startswith("@") else (0, 0))
 
@@ -62,10 +64,10 @@ def _skip_words(name: str, stamp: tuple[int, int]) -> SkipWords:
         try:
             lines = Path(name[1:]).read_text("utf-8-sig").splitlines()
         except UnicodeDecodeError:
-            raise InputError("the list of skip words is not UTF-8.", name[1:]) from None
+            raise InputError("the list of skip words is not valid UTF-8.", name[1:]) from None
         except (OSError, ValueError) as error:
             raise InputError(
-                f"the list of skip words cannot be read ({getattr(error, 'strerror', error)}).", name[1:]
+                f"cannot read the list of skip words ({getattr(error, 'strerror', error)}).", name[1:]
             ) from None
         return SkipWords(frozenset(line.strip().lower() for line in lines if line.strip()))
     return {

@@ -1,4 +1,4 @@
-"""Spans made ready to be matched: one label for all, neighbours merged, skip words trimmed off."""
+"""Prepare spans for matching: unify labels, merge neighbours, trim skip words."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spanscore.align.documents import Pairing, in_order
+from spanscore.align.pairing import Pairing, without_repeats
 from spanscore.align.tokens import TokenTable
-from spanscore.columns import Bools, Ints, Longs, Strings, ranges
 from spanscore.corpus import Corpus
+from spanscore.corpus.columns import Bools, Ints, Longs, ranges
+from spanscore.corpus.strings import Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from spanscore.align.characters import Letters
     from spanscore.align.skipwords import SkipWords
-    from spanscore.align.text import Letters
 
 
 def one_label(pairing: Pairing, name: str) -> Pairing:
-    """Every label becomes this one; spans that were told apart by their label alone become one."""
+    """Replace every label by `name`; spans that differed only in their label become one."""
 
     def relabel(side: Corpus) -> Corpus:
-        return in_order(side.with_columns(label=np.zeros(len(side.label), np.int32), labels=(name,)))[0]
+        return without_repeats(side.with_columns(label=np.zeros(len(side.label), np.int32), labels=(name,)))
 
     return pairing.map_sides(relabel)
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """What tells for each gap between spans (document, start, end) whether there is nothing in it that counts.
+    """A test for whether gaps between spans (document, start, end) are empty, that is, hold nothing that counts.
 
-    `letters` is given where nothing but white space counts for nothing: that makes it easy to see what cannot merge.
+    `letters` is set if only whitespace is ignored in gaps, which allows a fast check that nothing can merge.
     """
 
     empty: Callable[[Ints, Ints, Ints], Bools]
@@ -41,7 +42,7 @@ class Gaps:
 
 
 def merged(side: Corpus, gaps: Gaps | None = None) -> Corpus:
-    """Same-label spans that overlap or touch, or have an empty gap between them, made one."""
+    """Merge spans with the same label that overlap, touch, or have an empty gap between them."""
     order, reached = _chains(side, gaps)
     by_chain = side if order is None else side.with_spans(order)
     doc, start, label = by_chain.doc, by_chain.start, by_chain.label
@@ -57,7 +58,7 @@ def merged(side: Corpus, gaps: Gaps | None = None) -> Corpus:
 
 
 def _best_of(best: np.ufunc, column: NDArray[Any], first: Longs) -> NDArray[Any]:
-    """The best value of each run of rows, which are nearly all of one row."""
+    """Return the best value of each run of rows; fast if most runs are a single row."""
     found = column.take(first)
     size = np.diff(first, append=len(column))
     several = np.flatnonzero(size > 1)
@@ -67,9 +68,9 @@ def _best_of(best: np.ufunc, column: NDArray[Any], first: Longs) -> NDArray[Any]
 
 
 def trimmed(side: Corpus, table: TokenTable, texts: Sequence[str | None], skip: SkipWords) -> Corpus:
-    """Spans without the skip words at their ends; a span of skip words alone is kept whole.
+    """Trim skip words off both ends of each span; a span of only skip words is kept whole.
 
-    Of a token that a span cuts, the part inside the span is what is looked at.
+    If a span covers only part of a token, that part is what is looked up in the skip words.
     """
     first, last, cut = table.touched_and_cut(table.line(side.doc, side.start), table.line(side.doc, side.end))
     counting = np.flatnonzero(table.counts)
@@ -86,22 +87,22 @@ def trimmed(side: Corpus, table: TokenTable, texts: Sequence[str | None], skip: 
     return (
         side
         if (start == side.start).all() and (end == side.end).all()
-        else in_order(replace(side, start=start, end=end))[0]
+        else without_repeats(replace(side, start=start, end=end))
     )
 
 
 def by_document(side: Corpus) -> Corpus:
-    """Rows that are in order of something else, put in order of document again, and in order there."""
+    """Sort spans by document, and into canonical order within each document."""
     if (side.doc[1:] < side.doc[:-1]).any():
         side = side.with_spans(np.argsort(side.doc, kind="stable"))
-    return in_order(side)[0]
+    return without_repeats(side)
 
 
 def _chains(side: Corpus, gaps: Gaps | None) -> tuple[Longs | None, Ints]:
-    """Rows in order of document, label and start (None: as they are), and how far the chain reaches before each but
-    the first.
+    """Return the row order by document, label and start, and the furthest end of the spans before each row.
 
-    Where no span overlaps another and none is blank, only neighbours can be merged, and no sorting is needed.
+    The order is None if the rows can stay as they are: if no spans overlap and none is blank, only neighbouring rows
+    can merge, and no sorting is needed. There is no furthest end for the first row.
     """
     flat = ((side.doc[1:] != side.doc[:-1]) | (side.start[1:] >= side.end[:-1])).all() and (side.start < side.end).all()
     if flat and gaps is not None:
@@ -118,9 +119,9 @@ def _chains(side: Corpus, gaps: Gaps | None) -> tuple[Longs | None, Ints]:
 
 
 def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps | None:
-    """Gaps are empty that hold only white space and skip words; without text, those without a token in them.
+    """Return a test for gaps that hold only whitespace and skip words or, without text, no token.
 
-    With neither text nor tokens, no gap is known to be empty.
+    Return None if there is neither text nor tokens, so that no gap is known to be empty.
     """
     letters = pairing.letters
     if table is None:
@@ -149,13 +150,13 @@ def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps
 
 
 def stretches(pairing: Pairing) -> Pairing:
-    """The documents cut up wherever some text that counts lies between all spans before and all spans after.
+    """Split documents at every gap that no span crosses and that is not known to be blank.
 
-    Nothing on one side of a cut overlaps, touches or merges with anything on the other. A document whose text is not
-    known, but whose tokens are, stays whole, and then all do.
+    No span on one side of a cut can overlap, touch or merge with a span on the other side. If any document has tokens
+    but no text, nothing is split, since its gaps cannot be checked.
     """
     gold, pred = pairing.gold, pairing.pred
-    if pairing.attributed is not None or ((gold.tokens or pred.tokens) and not pairing.letters.complete):
+    if pairing.rows is not None or ((gold.tokens or pred.tokens) and not pairing.letters.complete):
         return pairing
     doc, start, end = (np.concatenate([getattr(gold, name), getattr(pred, name)]) for name in ("doc", "start", "end"))
     order = np.lexsort((start, doc))
@@ -186,7 +187,7 @@ def stretches(pairing: Pairing) -> Pairing:
 def _pieces(
     text: str | None, tokens: range, table: TokenTable, start: int, end: int
 ) -> list[tuple[int, int, str]] | None:
-    """Tokens, cut to what lies between two offsets; None without text."""
+    """Return the parts of tokens that lie between two offsets, or None without text."""
     if text is None:
         return None
     found = []

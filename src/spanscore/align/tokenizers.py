@@ -1,4 +1,4 @@
-"""Tokenizers by name: texts as token positions."""
+"""Tokenizers by name; each one returns the positions of the tokens in a text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NAMES = ("words", "whitespace", "treebank", "spacy:LANG")
 
 @cache
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of this name.
+    """Return a tokenizer by name.
 
-    `words`: runs of word characters, and every other visible character by itself; `whitespace`: what white space
-    separates; `treebank`: NLTK's (extra `treebank`); `spacy:LANG`: spaCy's for a language (extra `spacy`).
+    `words` finds runs of word characters and every other visible character by itself; `whitespace` splits at
+    whitespace; `treebank` is NLTK's (extra `treebank`); `spacy:LANG` is spaCy's for a language (extra `spacy`).
 
     >>> list(tokenizer("words")("Jon's, U.S.")), list(tokenizer("whitespace")("Jon's, U.S."))
     ([(0, 3), (3, 4), (4, 5), (5, 6), (7, 8), (8, 9), (9, 10), (10, 11)], [(0, 6), (7, 11)])
@@ -52,5 +52,5 @@ def _spacy(language: str) -> Tokenizer:
     try:
         tokenize = spacy.blank(language).tokenizer
     except ImportError:
-        raise UsageError(f"spaCy has no language '{language}'; write for example spacy:en.") from None
+        raise UsageError(f"spaCy has no language '{language}'; use for example spacy:en.") from None
     return lambda text: ((token.idx, token.idx + len(token)) for token in tokenize(text) if not token.is_space)

@@ -1,4 +1,4 @@
-"""Tokens of a pairing: where they are, which of them are skip words, and spans seen as tokens."""
+"""Tokens of a pairing: their positions, which of them are skip words, and spans as token ranges."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spanscore.align.tokenizers import tokenizer
-from spanscore.columns import Bools, Ints, Longs, ranges
 from spanscore.corpus import Tokens
+from spanscore.corpus.columns import Bools, Ints, Longs, ranges
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
-    from spanscore.align.documents import Pairing
+    from spanscore.align.pairing import Pairing
     from spanscore.align.skipwords import SkipWords
     from spanscore.corpus import Corpus
 
 
 @dataclass(frozen=True, eq=False)
 class TokenTable:
-    """The tokens of all documents on one line, and which of them count (skip words do not)."""
+    """Tokens of all documents, and which of them count (skip words do not).
+
+    Global coordinates place the documents one after the other, `stride` apart.
+    """
 
     tokens: Tokens
     counts: Bools
@@ -30,42 +33,42 @@ class TokenTable:
 
     @cached_property
     def start(self) -> Longs:
-        """Where each token begins on the line of all documents."""
+        """Start of each token in global coordinates."""
         return self.tokens.doc.astype(np.int64) * self.stride + self.tokens.start
 
     @cached_property
     def end(self) -> Longs:
-        """Where each token ends on the line of all documents."""
+        """End of each token in global coordinates."""
         return self.tokens.doc.astype(np.int64) * self.stride + self.tokens.end
 
     @cached_property
     def before(self) -> Longs:
-        """How many tokens that count are before each token, and in all."""
+        """Number of counting tokens before each token, plus their total."""
         return np.concatenate([[0], np.cumsum(self.counts)])
 
     def line(self, doc: Ints, offset: Ints | Longs) -> Longs:
-        """Offsets in documents as places on the line."""
+        """Convert offsets in documents to global coordinates."""
         return doc.astype(np.int64) * self.stride + offset
 
     @classmethod
     def of(cls, tokens: Tokens, pairing: Pairing, counts: Bools | None = None) -> TokenTable:
-        """The table of these tokens, all of which count unless told otherwise."""
+        """Return a table of these tokens; by default, all of them count."""
         sides = (tokens.end, pairing.gold.end, pairing.pred.end)
         stride = 1 + max(int(side.max(initial=0)) for side in sides)
         return cls(tokens, np.ones(len(tokens.doc), np.bool_) if counts is None else counts, stride, len(pairing))
 
     @cached_property
     def has_tokens(self) -> Bools:
-        """Which documents have tokens."""
+        """Whether each document has tokens."""
         return np.bincount(self.tokens.doc, minlength=self.documents) > 0
 
     def touched(self, start: Longs, end: Longs) -> tuple[Longs, Longs]:
-        """The tokens that share a character with each stretch of the line: from the first up to the second."""
+        """Return the first token, and the one past the last, that share a character with each range (global)."""
         first = np.searchsorted(self.end, start, "right")
         return first, np.maximum(first, np.searchsorted(self.start, end, "left"))
 
     def touched_and_cut(self, start: Longs, end: Longs) -> tuple[Longs, Longs, Bools]:
-        """The same, and whether the first or the last of them lies partly outside the stretch."""
+        """Return the same as `touched`, and whether the first or last token lies partly outside the range."""
         first, last = self.touched(start, end)
         if not len(self.start):
             return first, last, np.zeros(len(first), np.bool_)
@@ -74,7 +77,10 @@ class TokenTable:
 
 
 def token_table(pairing: Pairing, skip: SkipWords, named: str = "input") -> TokenTable:
-    """The tokens of a pairing: those of a tokenizer, or of the `input`: the gold's, else the system's, else words."""
+    """Return the tokens of a pairing, made by the tokenizer `named`.
+
+    `input` takes each document's tokens from the gold data, else from the system's data, else splits it into words.
+    """
     tokens = _tokens(pairing, named)
     counts = None
     if skip:
@@ -131,13 +137,13 @@ def _refuse_without_text(pairing: Pairing, wanted: Bools, named: str) -> None:
             what = f'the document "{name}" has neither text nor tokens, which this measure needs'
             if named != "input":
                 what = f'the document "{name}" has no text, which the tokenizer {named} needs'
-            raise InputError(f'{what}; add "text" to the gold data.')
+            raise InputError(f'{what}; add a "text" field to the gold data.')
 
 
 def token_owners(corpus: Corpus, table: TokenTable) -> Longs:
-    """For each token the row of the span that covers its start, or that lies inside it; -1 if none does.
+    """Return for each token the row of the span that covers its start or lies inside it, or -1 if there is none.
 
-    Of several, the first by start, end and label.
+    If there are several, it is the first by start, end and label.
     """
     first, last = table.touched(table.line(corpus.doc, corpus.start), table.line(corpus.doc, corpus.end))
     counts = np.where(corpus.start < corpus.end, last - first, 0)
@@ -152,7 +158,7 @@ def token_owners(corpus: Corpus, table: TokenTable) -> Longs:
 
 
 def project(corpus: Corpus, table: TokenTable) -> Corpus:
-    """Spans as runs of neighbouring tokens with one label, each token having the label of its owner."""
+    """Project spans onto tokens: label each token by its owner, and make one span of each run with the same label."""
     tokens = table.tokens
     owner = token_owners(corpus, table)
     labelled = np.flatnonzero(owner >= 0)
@@ -176,9 +182,9 @@ def _best(
 
 
 def in_tokens(pairing: Pairing, table: TokenTable) -> Pairing:
-    """The pairing with token positions for offsets, skip words left out; rows stay rows.
+    """Return the pairing with token indices as offsets, not counting skip words; the rows stay the same.
 
-    The tokens of a span that has skip words alone do count: an entity called "May" or "Will" is never forgotten.
+    The tokens of a span that consists only of skip words do count, so that a person called "May" is not lost.
     """
     counts = table.counts
     if not counts.all():

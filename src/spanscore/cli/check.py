@@ -17,13 +17,13 @@ def command(files: tuple[str, ...], format_: str | None, tags: dict[str, Any]) -
     """Read FILES as scoring would, and say what is in them; the first thing that is wrong ends it with exit code 2."""
     import numpy as np
 
-    from spanscore.align.documents import in_order, recode
+    from spanscore.align.pairing import without_repeats
     from spanscore.errors import plural, printable
-    from spanscore.readers import whole
+    from spanscore.formats import whole
 
     for file in files:
         corpus = whole(chunks(file, format_, tags))
-        _, repeated = in_order(recode(corpus, tuple(sorted(corpus.labels))))
+        repeated = len(corpus.start) - len(without_repeats(corpus).start)
         empty = int(np.count_nonzero(corpus.start == corpus.end))
         texts = 0 if corpus.text is None else corpus.text.present
         click.echo(f"{corpus.source}: {corpus.format} ({corpus.format_reason})")

@@ -22,7 +22,7 @@ from spanscore.cli.writing import asked, save_all, text_options
 from spanscore.errors import plural, printable
 
 if TYPE_CHECKING:
-    from spanscore.engine.compare import Change, Comparison
+    from spanscore.analysis.compare import Change, Comparison
 
 
 @click.command("compare")
@@ -79,18 +79,18 @@ def command(
     \b
     spanscore compare gold.jsonl base=a.jsonl new=b.jsonl -m iou -m exact -o out
     """
-    from spanscore.engine import workers
+    from spanscore.engine import processes as workers
 
     alone = output is not None or by
     others = click.get_current_context().with_resource(workers.beside(1 if alone else jobs, gold))
     from spanscore.align import LabelMap
-    from spanscore.engine.compare import check, compare, compare_parts
+    from spanscore.analysis.compare import check, compare, compare_parts
     from spanscore.engine.local import DEFAULT_MEASURES
     from spanscore.engine.parts import Plan, choose
+    from spanscore.files import check_outputs
+    from spanscore.formats import whole
     from spanscore.measures import expand
-    from spanscore.readers import whole
     from spanscore.report import comparison as report
-    from spanscore.report.files import check_outputs
     from spanscore.stats import Bootstrap
 
     chosen = expand(measures or DEFAULT_MEASURES)
@@ -140,7 +140,7 @@ def command(
             for line in report.diff_lines(found, listed):
                 click.echo(line)
         if by:
-            from spanscore.report import tables
+            from spanscore.result import tables
 
             click.echo(f"\n{tables.plain(found.result)}")
 
@@ -163,8 +163,8 @@ def _write(found: Comparison, changes: dict[str, list[Change]], output: str, *, 
 
     import msgspec
 
+    from spanscore.files import whole
     from spanscore.report import comparison as report
-    from spanscore.report.files import whole
 
     folder = Path(output)
     with whole(folder / "diff.jsonl") as lines, whole(folder / "diff.csv") as table:

@@ -27,9 +27,9 @@ def command(source: str, target: str, format_: str | None, tags: dict[str, Any])
 
     import msgspec
 
-    from spanscore.readers import whole as whole_corpus
-    from spanscore.readers.seen import once
-    from spanscore.report.files import check_outputs, whole
+    from spanscore.corpus.duplicates import once
+    from spanscore.files import check_outputs, whole
+    from spanscore.formats import whole as whole_corpus
 
     check_outputs(target, None)
 
@@ -37,7 +37,7 @@ def command(source: str, target: str, format_: str | None, tags: dict[str, Any])
         return once(chunks(source, format_, tags))
 
     if target.endswith(".parquet"):
-        from spanscore.arrow import schema_for, write_parquet
+        from spanscore.corpus.arrow import schema_for, write_parquet
 
         kept = [whole_corpus(read())] if not readable_again(source) else None
         wanted = schema_for(kept or read())

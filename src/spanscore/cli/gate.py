@@ -41,8 +41,8 @@ def command(
     spanscore gate out --min recall=0.9 --min iou:PERSON:recall=0.95
     spanscore gate out --max-drop f=0.01 --baseline old/results.json
     """
-    from spanscore.report import gate
-    from spanscore.report.files import check_outputs, whole
+    from spanscore.analysis import gate
+    from spanscore.files import check_outputs, whole
 
     if not minima and not drops:
         raise UsageError("give at least one condition: --min recall=0.9, or --max-drop f=0.01 --baseline FILE.")

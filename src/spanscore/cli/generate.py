@@ -21,8 +21,8 @@ def command(count: int, locales: tuple[str, ...], seed: int, templates: str | No
     """
     import msgspec
 
+    from spanscore.files import check_outputs, whole
     from spanscore.generate import generate
-    from spanscore.report.files import check_outputs, whole
 
     check_outputs(None if output == "-" else output, None)
     encoder = msgspec.json.Encoder()

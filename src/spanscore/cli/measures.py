@@ -11,10 +11,10 @@ import click
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """List the measures, or explain one: its formula, parameters and a worked example."""
-    from spanscore.measures.named import GROUPS, NAMED
-    from spanscore.measures.registry import find, names
-    from spanscore.measures.registry import measure as from_spec
-    from spanscore.measures.spec import Spec
+    from spanscore.measures import find, names
+    from spanscore.measures import measure as from_spec
+    from spanscore.measures.neleval_names import GROUPS, NAMED
+    from spanscore.spec import Spec
 
     if name is None:
         own = [known for known in names() if known not in NAMED]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from spanscore.corpus import Corpus
     from spanscore.engine.parts import Part, Plan
-    from spanscore.engine.workers import Workers
+    from spanscore.engine.processes import Workers
 
 
 LARGE = 50_000_000
@@ -117,7 +117,7 @@ def chunks(
     path: str, format_: str | None, tags: dict[str, Any], progress: Callable[[int], object] | None = None
 ) -> Iterator[Corpus]:
     """A file's documents as they are read; options of tags are for conll, other formats pass them over."""
-    from spanscore.readers import read_chunks
+    from spanscore.formats import read_chunks
 
     return read_chunks(path, format_, given(tags), progress=progress)
 

@@ -44,10 +44,10 @@ def command(
     spanscore report out
     spanscore report out --mask -o share.html
     """
-    from spanscore.engine.again import score_again
-    from spanscore.engine.page import NAME, write_report
+    from spanscore.engine.rescore import score_again
     from spanscore.errors import UsageError
     from spanscore.report.page import check_target
+    from spanscore.report.page_report import NAME, write_report
 
     if output == "-":
         raise UsageError("name a file to write the page to.")

@@ -83,9 +83,9 @@ def command(
     """
     from spanscore.align import LabelMap
     from spanscore.detectors import DetectorSpec
+    from spanscore.formats import whole as whole_corpus
     from spanscore.pipeline import Job, run
     from spanscore.pipeline.outputs import FILES, check_folder, write_all
-    from spanscore.readers import whole as whole_corpus
     from spanscore.report.confusion import plotly
     from spanscore.stats import Bootstrap
 
@@ -212,7 +212,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 def _show(outcome: Any, said: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from spanscore.report import tables
+    from spanscore.result import tables
 
     changed = [one for one in (*outcome.alignment.gold, *outcome.alignment.pred) if one.to != one.label]
     if changed:

@@ -105,16 +105,17 @@ def command(
     spanscore score gold.jsonl pred.jsonl
     spanscore score gold.json base=a.jsonl new=b.jsonl -m iou -m iou.pii -o out
     """
-    from spanscore.engine import workers
+    from spanscore.engine import processes as workers
 
     alone = output is not None or by or engine != "local"
     others = click.get_current_context().with_resource(workers.beside(1 if alone else jobs, gold))
     from spanscore.align import LabelMap
     from spanscore.engine.local import DEFAULT_MEASURES, score_all
     from spanscore.engine.parts import Plan, choose, result_of
+    from spanscore.files import check_outputs, whole
+    from spanscore.formats import whole as whole_corpus
     from spanscore.measures import expand
-    from spanscore.readers import whole as whole_corpus
-    from spanscore.report.files import check_outputs, to_json, whole
+    from spanscore.result.files import to_json
     from spanscore.stats import Bootstrap
 
     tables = {"type_weights": type_weights, "kb_weights": kb_weights, "table": hipaa_table}
@@ -163,7 +164,7 @@ def command(
             file.write(to_json(result))
     _print(result, format_, signature)
     if level is not None and format_ == "table":
-        from spanscore.report.tables import few_misses
+        from spanscore.result.tables import few_misses
 
         for sentence in few_misses(result):
             click.echo(sentence)
@@ -204,7 +205,7 @@ def _with_tables(measures: list[Measure], tables: dict[str, str | None]) -> list
 
 
 def _print(result: Any, format_: str, signature: bool) -> None:
-    from spanscore.report import tables
+    from spanscore.result import tables
 
     if format_ == "markdown":
         click.echo(tables.markdown(result), nl=False)

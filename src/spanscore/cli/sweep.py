@@ -53,12 +53,12 @@ def command(
     spanscore sweep gold.jsonl pred.jsonl -m iou.pii --recall 0.95 --at 0.5
     """
     from spanscore.align import LabelMap
+    from spanscore.analysis.sweep import sweep
     from spanscore.engine.local import DEFAULT_MEASURES
-    from spanscore.engine.sweep import sweep
+    from spanscore.files import check_outputs, whole
+    from spanscore.formats import whole as whole_corpus
     from spanscore.measures import expand
-    from spanscore.readers import whole as whole_corpus
     from spanscore.report import thresholds
-    from spanscore.report.files import check_outputs, whole
 
     if recall is not None and not 0 <= recall <= 1:
         raise UsageError("--recall must be a number from 0 to 1.")

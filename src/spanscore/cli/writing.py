@@ -44,8 +44,8 @@ def asked(result: Result, tags: dict[str, Any], text: str) -> Result:
 
 def save_all(result: Result, folder: str, *, text: Any, report: bool, quiet: bool) -> None:
     """Write the results, the errors and, unless it is not wanted, the report."""
-    from spanscore.engine.page import NAME, write_report
-    from spanscore.report.files import save
+    from spanscore.report.page_report import NAME, write_report
+    from spanscore.result.files import save
 
     save(result, folder, text=text)
     note = write_report(result, Path(folder) / NAME, text=text) if report else None

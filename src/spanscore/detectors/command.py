@@ -17,7 +17,7 @@ from spanscore.errors import UsageError, plural, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spanscore.records import Document
+    from spanscore.corpus.records import Document
 
 
 class Command(Detector):

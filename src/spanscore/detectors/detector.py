@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from spanscore.corpus.records import Span
 from spanscore.errors import SpanscoreError
-from spanscore.records import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spanscore.records import Document
+    from spanscore.corpus.records import Document
 
 
 class DetectorError(SpanscoreError):

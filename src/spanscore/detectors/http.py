@@ -20,7 +20,7 @@ from spanscore.errors import UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spanscore.records import Document
+    from spanscore.corpus.records import Document
 
 AGAIN = {408, 425, 429, 500, 502, 503, 504}
 """Answers that may be better next time."""

@@ -15,7 +15,7 @@ from spanscore.errors import InputError, MissingExtraError, UsageError, printabl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from spanscore.records import Document
+    from spanscore.corpus.records import Document
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 

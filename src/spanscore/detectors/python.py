@@ -12,7 +12,7 @@ from spanscore.errors import UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from spanscore.records import Document
+    from spanscore.corpus.records import Document
 
 
 class Python(Detector):

@@ -9,9 +9,9 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from spanscore.corpus import Corpus
+from spanscore.corpus.records import Document, build
 from spanscore.detectors.detector import Detector, DetectorError, Failure
 from spanscore.errors import InputError, UsageError, printable, unknown
-from spanscore.records import Document, build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spanscore.detectors.detector import Detector, Failure, Outcome, spans_of
-from spanscore.readers import read
+from spanscore.formats import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spanscore.records import Document
+    from spanscore.corpus.records import Document
 
 
 class Replay(Detector):

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spanscore.align import LabelMap
-from spanscore.align.documents import describe
+from spanscore.align.pairing import describe
 from spanscore.corpus import Corpus
+from spanscore.corpus.duplicates import Seen
+from spanscore.corpus.memory import keep_freed_memory
+from spanscore.corpus.records import refuse_repeated_ids
 from spanscore.engine.parts import About, Part, Plan, choose, refuse_unknown_attributes, result_of, tally_all
 from spanscore.errors import InputError, UsageError
-from spanscore.memory import keep_freed_memory
-from spanscore.readers.seen import Seen
-from spanscore.records import refuse_repeated_ids
 from spanscore.result import Result, Scores, refuse_unknown_split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from spanscore.align.documents import Extra
+    from spanscore.align.pairing import Extra
     from spanscore.align.resolve import Resolve
     from spanscore.measures import Measure
     from spanscore.stats import Bootstrap

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spanscore.align import LabelMap, Pairing, pair
-from spanscore.align.documents import describe
-from spanscore.columns import one_table
+from spanscore.align.pairing import describe
+from spanscore.corpus.columns import one_table
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures import Measure, expand
-from spanscore.measures.keys import FIELDS
+from spanscore.measures.neleval_keys import FIELDS
 from spanscore.result import Result, Scores
 from spanscore.signature import signature
 from spanscore.tally import Tally
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from spanscore.align.documents import Account, Extra
+    from spanscore.align.pairing import Account, Extra
     from spanscore.align.resolve import Resolve
-    from spanscore.columns import Bools, Ints
     from spanscore.corpus import Corpus
-    from spanscore.measures.measure import Judgement
+    from spanscore.corpus.columns import Bools, Ints
+    from spanscore.measures.judgement import Judgement
     from spanscore.stats import Bootstrap
 
 BLOCK = 8192
@@ -73,7 +73,7 @@ class Plan:
     @property
     def in_parts(self) -> bool:
         """Whether documents can be counted some at a time; clusterings and clusters of documents need all."""
-        return not any(one.whole for one in self.measures) and (self.ci is None or self.ci.cluster is None)
+        return not any(one.needs_all_documents for one in self.measures) and (self.ci is None or self.ci.cluster is None)
 
     def settings(self, by: Sequence[str] = ()) -> dict[str, Any]:
         """What it takes to score the same again, as JSON can say it."""
@@ -112,7 +112,7 @@ def refuse_unknown_attributes(measures: Sequence[Measure], attributes: set[str])
 
 def tally_all(pairing: Pairing, measures: Sequence[Measure], *, by_document: bool = True) -> list[Tally]:
     """The tallies of several measures, block by block; without documents' own counts if nobody asks for them."""
-    inside = [one for one in measures if not one.whole]
+    inside = [one for one in measures if not one.needs_all_documents]
     blocks = [[one.tally(piece) for one in inside] for piece in pairing.blocks(BLOCK, by_document=by_document)]
     found = {id(one): Tally.concat(parts) for one, parts in zip(inside, zip(*blocks, strict=True), strict=False)}
     tallies = [found[id(one)] if id(one) in found else one.tally(pairing) for one in measures]

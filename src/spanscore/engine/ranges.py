@@ -17,17 +17,17 @@ import msgspec
 
 from spanscore.engine.local import in_step
 from spanscore.engine.parts import Part
-from spanscore.engine.workers import share
+from spanscore.engine.processes import share
 from spanscore.errors import InputError, SpanscoreError
-from spanscore.readers import read_chunks
-from spanscore.readers.sniff import sniff
-from spanscore.readers.source import Source
+from spanscore.formats import read_chunks
+from spanscore.formats.recognise import sniff
+from spanscore.formats.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spanscore.engine.parts import Plan
-    from spanscore.engine.workers import Workers
+    from spanscore.engine.processes import Workers
 
 LEAST = 1 << 22
 """Fewer bytes are not worth a process."""

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from spanscore.align import LabelMap
-from spanscore.arrow import from_table, pyarrow
+from spanscore.corpus.arrow import from_table, pyarrow
 from spanscore.engine.local import DEFAULT_MEASURES
 from spanscore.engine.parts import Part, Plan, choose, result_of
 from spanscore.engine.ranges import count_range, merge_ranges, plan_ranges
@@ -22,7 +22,7 @@ from spanscore.errors import InputError, MissingExtraError, SpanscoreError, Usag
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from spanscore.align.documents import Extra
+    from spanscore.align.pairing import Extra
     from spanscore.align.resolve import Resolve
     from spanscore.engine.ranges import File, Task
     from spanscore.measures import Measure
@@ -147,10 +147,10 @@ def detect(frame: Any, detector: str, *, language: str = "en", **options: Any) -
 
     A document on which the detector fails stops the job.
     """
+    from spanscore.corpus.records import Document
     from spanscore.detectors import DetectorSpec, Failure
     from spanscore.detectors.detector import DetectorError
     from spanscore.errors import printable
-    from spanscore.records import Document
 
     pa = pyarrow("the Spark engine")
     spec = DetectorSpec(detector, options)

@@ -1,4 +1,4 @@
-"""Labelled text made up from templates and invented values."""
+"""Generate labelled text from templates and fake values."""
 
 from spanscore.generate.generator import generate, locales
 

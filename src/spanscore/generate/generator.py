@@ -1,4 +1,4 @@
-"""Templates filled with invented values: labelled documents, the same for the same seed."""
+"""Generate labelled documents by filling templates with fake values, reproducibly for a given seed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spanscore.corpus.records import Document, Span
 from spanscore.errors import InputError, MissingExtraError, UsageError, printable
 from spanscore.generate.values import VALUES
-from spanscore.records import Document, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_PLACE = re.compile(r"\{\{\s*([A-Za-z_]+)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]+)\s*\}\}")
 LABELS = {"ADDRESS": "LOCATION"}
-"""What a placeholder's spans are labelled if not like itself."""
+"""Labels of placeholders whose spans are not labelled with the name of the placeholder."""
 
 
 def generate(
@@ -28,10 +28,10 @@ def generate(
     seed: int = 0,
     templates: str | Path | None = None,
 ) -> Iterator[Document]:
-    """So many documents, in turns for each locale; `templates` is a file of one's own, one template a line.
+    """Yield `count` documents, cycling through the locales; `templates` is a custom file with one template per line.
 
-    A template has places such as `{{PERSON}}`; a backslash and an n in it are a new line. Offsets are those of the text
-    that comes out.
+    A template contains placeholders such as `{{PERSON}}`; `\\n` in it stands for a line break. Offsets refer to the
+    generated text.
 
     >>> made = list(generate(2, seed=7))
     >>> [document.id for document in made]
@@ -41,7 +41,7 @@ def generate(
     """
     chosen = [locale] if isinstance(locale, str) else list(locale)
     if count < 0 or not chosen:
-        raise UsageError("generate needs a number of documents that is not below 0, and a locale.")
+        raise UsageError("generate needs at least one locale and a number of documents that is not negative.")
     if repeated := next((one for one in chosen if chosen.count(one) > 1), None):
         raise UsageError(f"the locale '{printable(repeated)}' is given twice.")
     makers = {one: _faker(one, seed) for one in chosen}
@@ -56,7 +56,7 @@ def generate(
 
 
 def locales() -> list[str]:
-    """The languages that templates are shipped for."""
+    """Return the languages that have built-in templates."""
     return sorted(path.name.removesuffix(".txt") for path in _shipped().iterdir() if path.name.endswith(".txt"))
 
 
@@ -64,18 +64,18 @@ def _fill(template: str, maker: Any, chance: random.Random) -> tuple[str, list[S
     pieces: list[str] = []
     spans = []
     length = at = 0
-    for place in _PLACE.finditer(template):
-        before, kind = template[at : place.start()], place[1].upper()
+    for match in _PLACEHOLDER.finditer(template):
+        before, kind = template[at : match.start()], match[1].upper()
         try:
             value = VALUES[kind](maker, chance)
         except Exception as error:
-            told = f"Faker makes no values of {kind} for the locale {maker.locales[0]} ({type(error).__name__})"
-            raise UsageError(f"{told}; take another locale, or templates without them.") from None
+            what = f"Faker cannot generate {kind} values for the locale {maker.locales[0]} ({type(error).__name__})"
+            raise UsageError(f"{what}; use another locale, or templates without {kind}.") from None
         pieces += [before, value]
         start = length + len(before)
         length = start + len(value)
         spans.append(Span(start, length, LABELS.get(kind, kind)))
-        at = place.end()
+        at = match.end()
     pieces.append(template[at:])
     return "".join(pieces), spans
 
@@ -86,15 +86,15 @@ def _templates(locale: str, own: str | Path | None) -> list[str]:
         if language not in locales():
             known = ", ".join(locales())
             raise UsageError(
-                f"there are no templates for '{printable(language)}'; there are for {known}, or give --templates."
+                f"there are no templates for '{printable(language)}'; use one of {known}, or pass --templates."
             )
         return _parse((_shipped() / f"{language}.txt").read_text("utf-8"), f"{language}.txt")
     try:
         text = Path(own).read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError("the templates are not UTF-8.", str(own)) from None
+        raise InputError("the templates are not valid UTF-8.", str(own)) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"the templates cannot be read ({getattr(error, 'strerror', error)}).", str(own)) from None
+        raise InputError(f"cannot read the templates ({getattr(error, 'strerror', error)}).", str(own)) from None
     return _parse(text, str(own))
 
 
@@ -103,15 +103,15 @@ def _parse(text: str, name: str) -> list[str]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        for place in _PLACE.finditer(line):
-            if place[1].upper() not in VALUES:
+        for match in _PLACEHOLDER.finditer(line):
+            if match[1].upper() not in VALUES:
                 known = ", ".join(sorted(VALUES))
-                raise InputError(f"there are no values for '{place[1]}'; there are for {known}.", f"{name}:{number}")
-        if "{{" in _PLACE.sub("", line):
-            raise InputError("this is not a place; write for example {{PERSON}}.", f"{name}:{number}")
+                raise InputError(f"unknown placeholder '{match[1]}'; use one of {known}.", f"{name}:{number}")
+        if "{{" in _PLACEHOLDER.sub("", line):
+            raise InputError("malformed placeholder; write for example {{PERSON}}.", f"{name}:{number}")
         found.append(line.rstrip("\r").replace("\\n", "\n"))
     if not found:
-        raise InputError("there is no template.", name)
+        raise InputError("the file contains no templates.", name)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Invented values for each type of placeholder."""
+"""Generate fake values for each placeholder."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def _language(maker: Any) -> str:
 def _date(maker: Any, chance: random.Random) -> str:
     day = maker.date_between(start_date=EARLIEST, end_date=LATEST)
     language = _language(maker)
-    spelt = MONTHS[language].split()[day.month - 1]
+    month = MONTHS[language].split()[day.month - 1]
     if language == "de":
-        return chance.choice([f"{day.day}. {spelt} {day.year}", f"{day:%d.%m.%Y}", f"{day:%Y-%m-%d}"])
+        return chance.choice([f"{day.day}. {month} {day.year}", f"{day:%d.%m.%Y}", f"{day:%Y-%m-%d}"])
     return chance.choice(
-        [f"{day.day} {spelt} {day.year}", f"{spelt} {day.day}, {day.year}", f"{day:%m/%d/%Y}", f"{day:%Y-%m-%d}"]
+        [f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}", f"{day:%m/%d/%Y}", f"{day:%Y-%m-%d}"]
     )
 
 
@@ -47,7 +47,7 @@ def _digits(maker: Any, pattern: str) -> str:
 
 
 def _license(maker: Any, chance: random.Random) -> str:
-    """A number of the DEA: two letters and seven digits, the last of which checks the others."""
+    """Return a DEA number: two letters, six digits, and a check digit."""
     digits = [chance.randrange(10) for _ in range(6)]
     check = (digits[0] + digits[2] + digits[4] + 2 * (digits[1] + digits[3] + digits[5])) % 10
     return f"{chance.choice('ABCDFGM')}{chance.choice('ABCDEFGHJKLMNPRSTUVWXYZ')}{''.join(map(str, digits))}{check}"
@@ -80,4 +80,4 @@ VALUES: dict[str, Callable[[Any, random.Random], str]] = {
     "US_PASSPORT": lambda maker, chance: _digits(maker, "%########"),
     "US_SSN": _ssn,
 }
-"""Placeholder -> what makes a value for it."""
+"""Mapping of placeholders to functions that generate a value."""

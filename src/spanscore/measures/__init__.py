@@ -1,7 +1,85 @@
-"""Measures: small values that turn a pairing into a tally, and a tally into precision and recall."""
+"""Measures: small values that turn a pairing into a tally, and a tally into precision and recall.
 
-from spanscore.measures.measure import Judgement, Measure, Parameter
-from spanscore.measures.registry import expand, measure, names
-from spanscore.measures.spec import Spec
+Each family is one module of this package.
+"""
 
-__all__ = ["Judgement", "Measure", "Parameter", "Spec", "expand", "measure", "names"]
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from spanscore.errors import UsageError
+from spanscore.measures.judgement import Judgement
+from spanscore.measures.measure import Measure
+from spanscore.measures.neleval_names import GROUPS, NAMED
+from spanscore.spec import Parameter, Registry, Spec, parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "REGISTRY",
+    "Judgement",
+    "Measure",
+    "Parameter",
+    "expand",
+    "find",
+    "measure",
+    "names",
+    "parameter",
+]
+
+REGISTRY: Registry[Measure] = Registry(Measure, __name__)  # type: ignore[type-abstract]
+_COLONS = re.compile(r"([A-Za-z][\w.-]*):([^:()]*):([^:()]*)")
+
+
+def names() -> list[str]:
+    """Return the names of all measures.
+
+    >>> names()[:5]
+    ['b_cubed', 'b_cubed_plus', 'char', 'char.pii', 'entity_ceaf']
+    """
+    return sorted({*REGISTRY.names(), *NAMED})
+
+
+def measure(spec: str | Measure) -> Measure:
+    """Return the measure of a spec; neleval's names and its `aggregate:filter:key` are specs too.
+
+    >>> measure("iou(threshold=0.9, unit=token)"), measure("strong_link_match"), measure("sets:is_linked:span+kbid")
+    (iou(unit=token), strong_link_match, sets:is_linked:span+kbid)
+    """
+    if not isinstance(spec, str):
+        return REGISTRY.make(spec)
+    if match := _COLONS.fullmatch(spec.strip()):
+        name, which, key = match[1], match[2].strip(), match[3].strip()
+        return find(name).make({"filter": which or "none", "key": key})
+    parsed = Spec.parse(spec)
+    if parsed.name not in NAMED:
+        return find(parsed.name).make(dict(parsed.arguments))
+    aggregate, which, key = NAMED[parsed.name]
+    arguments: dict[str, Any] = dict(parsed.arguments)
+    if fixed := sorted({"filter", "key"} & arguments.keys()):
+        raise UsageError(f"{parsed.name} stands for {aggregate}:{which}:{key}; its {fixed[0]} cannot be changed.")
+    made = find(aggregate).make({"filter": which, "key": key, **arguments})
+    return replace(made, called=parsed.name)  # type: ignore[call-arg]
+
+
+def expand(specs: str | Measure | Sequence[str | Measure]) -> list[Measure]:
+    """Return the measures of these specs, each once; a spec may be the name of a group.
+
+    >>> expand(["luo", "muc"])
+    [muc, b_cubed, mention_ceaf, entity_ceaf]
+    """
+    listed = [specs] if isinstance(specs, str | Measure) else specs
+    single = [
+        one for spec in listed for one in (GROUPS.get(spec.strip(), (spec,)) if isinstance(spec, str) else (spec,))
+    ]
+    return list({repr(one): one for one in map(measure, single)}.values())
+
+
+def find(name: str) -> type[Measure]:
+    """Return the class of a measure by name."""
+    if name in GROUPS:
+        raise UsageError(f"'{name}' is a group of measures and has no options; write {name} alone.")
+    return REGISTRY.find(NAMED[name][0] if name in NAMED else name)

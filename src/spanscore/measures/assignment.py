@@ -1,27 +1,26 @@
-"""The best one-to-one assignment: of all pairs that may be, those that together weigh most, none sharing a row."""
+"""One-to-one assignment: the set of pairs with the largest total weight in which no row occurs twice."""
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from spanscore.corpus.columns import Bools, Floats, Longs
 
-    from spanscore.columns import Bools, Longs
-
-LARGE = 64
-"""In components with more rows than this, which of several best assignments is taken is not settled by order."""
+EXACT = 2.0**52
+"""Sums of whole numbers below this are exact in floating point."""
+SETTLED = 64
+"""In components with more rows than this, ties between best assignments are not broken by the order of rows."""
 
 
 def best_pairs(a: Longs, b: Longs, weight: Longs) -> Longs:
-    """Which of these pairs of rows, weighing more than nothing, make up the best assignment.
+    """Return which of these pairs of rows, with weights above 0, make up the best assignment.
 
-    Of several, the one that gives the first row of `a` a partner, the first possible one; then the second row, and so
-    on. Each connected component is settled by itself: a pair that shares no row with another at once, a star by its
-    best pair, and only the rest by shortest augmenting paths.
+    Of several best assignments, it is the one that gives the first row of `a` a partner, the first possible one; then
+    the second row, and so on. Each connected component is solved by itself: an isolated pair at once, a star by its
+    heaviest pair, and only the rest by SciPy.
 
     >>> best_pairs(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([3, 2, 2])).tolist()
     [1, 2]
@@ -42,100 +41,92 @@ def best_pairs(a: Longs, b: Longs, weight: Longs) -> Longs:
         found = components(a[rest], b[rest])
         grouped = rest[np.argsort(found, kind="stable")]
         chosen += [
-            group[_assign(a[group].tolist(), b[group].tolist(), weight[group].tolist())]
+            group[_assign(a[group], b[group], weight[group])]
             for group in np.split(grouped, np.flatnonzero(np.diff(np.sort(found))) + 1)
         ]
     return np.sort(order[np.concatenate(chosen)])
 
 
 def components(a: Longs, b: Longs) -> Longs:
-    """The number of the connected component of each pair of rows.
+    """Return the number of the connected component of each pair of rows.
 
     >>> components(np.array([0, 0, 1, 2]), np.array([0, 1, 2, 1])).tolist()
     [0, 0, 1, 0]
     """
-    size = int(a.max(initial=-1)) + 1
-    other = b + size
-    label = np.arange(size + int(b.max(initial=-1)) + 1)
-    while True:
-        low = np.minimum(label[a], label[other])
-        before = label.copy()
-        np.minimum.at(label, a, low)
-        np.minimum.at(label, other, low)
-        label = label[label]
-        if (label == before).all():
-            return np.unique(label[a], return_inverse=True)[1]
+    if not len(a):
+        return np.zeros(0, np.int64)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    first = int(a.max()) + 1
+    size = first + int(b.max()) + 1
+    graph = coo_array((np.ones(len(a), np.int8), (a, b + first)), shape=(size, size))
+    label = connected_components(graph, directed=False)[1]
+    return np.unique(label[a], return_inverse=True)[1].astype(np.int64)
 
 
 def _heaviest(key: Longs, weight: Longs, rows: Longs) -> Longs:
-    """For each key the first of its heaviest rows."""
+    """Return for each key the first of its heaviest rows."""
     rows = rows[np.lexsort((rows, -weight[rows], key[rows]))]
     new: Bools = np.ones(len(rows), np.bool_)
     new[1:] = key[rows][1:] != key[rows][:-1]
     return rows[new]
 
 
-def _assign(a: Sequence[int], b: Sequence[int], weight: Sequence[int]) -> list[int]:
-    """The best assignment of one component, whose pairs are in order: their places in the sequences.
+def _assign(a: Longs, b: Longs, weight: Longs) -> Longs:
+    """Return the places of the best assignment in the pairs of one component, which are in order.
 
-    Rows are taken in one by one, each along the cheapest path of alternating pairs to a free column or to nothing
-    (Dijkstra's algorithm on costs reduced by potentials); all in whole numbers, so that there is no rounding.
+    Ties are broken a few rows at a time: a share of the weights too small to change the total prefers early partners.
+    As soon as these rows are settled, they are taken out, and the next ones follow.
     """
-    edges: dict[int, list[tuple[int, int, int]]] = {}
-    for place, cost in enumerate(_settled(a, weight)):
-        edges.setdefault(a[place], []).append((b[place], -cost, place))
-    row_potential: dict[int, int] = {}
-    potential = dict.fromkeys(b, 0)
-    taken: dict[int, tuple[int, int]] = {}
-    column_of: dict[int, int] = {}
-    for new in edges:
-        row_potential[new] = min(0, *(cost - potential[column] for column, cost, _ in edges[new]))
-        reached: dict[int, int] = {}
-        came: dict[int, tuple[int, int]] = {}
-        heap: list[tuple[int, int, int, int, int]] = []
-        row, base = new, 0
-        while True:
-            heappush(heap, (base - row_potential[row], 0, -1, row, -1))
-            for column, cost, place in edges[row]:
-                if column not in reached:
-                    distance = base + cost - row_potential[row] - potential[column]
-                    heappush(heap, (distance, int(column in taken), column, row, place))
-            while heap[0][2] in reached:
-                heappop(heap)
-            base, _, column, row, place = heappop(heap)
-            if column < 0:
-                break
-            came[column] = (row, place)
-            if column not in taken:
-                break
-            reached[column] = base
-            row = taken[column][0]
-        row_potential[new] += base
-        for seen, distance in reached.items():
-            row_potential[taken[seen][0]] += base - distance
-            potential[seen] += distance - base
-        if column < 0 and row != new:  # a row on the path is better off without a partner
-            column = column_of.pop(row)
-            row, place = came[column]
-        while column >= 0:  # hand on partners along the path, from its end to the new row
-            before = column_of.get(row, -1)
-            taken[column], column_of[row] = (row, place), column
-            column = before if row != new else -1
-            row, place = came.get(column, (new, -1))
-    return sorted(place for _, place in taken.values())
+    rows, row = np.unique(a, return_inverse=True)
+    columns, column = np.unique(b, return_inverse=True)
+    left = np.arange(len(a))
+    if len(rows) > SETTLED:
+        return _solve(row, column, weight.astype(np.float64), len(rows), len(columns))
+    settled: list[int] = []
+    first = 0
+    while len(left) and first < len(rows):
+        base = float(len(columns) + 1)
+        room = EXACT / (float(weight[left].max()) * len(rows) + 1)
+        count = max(0, int(np.log(max(room, 1.0)) / np.log(base)))
+        if not count:  # the weights leave no room for preferences
+            return np.sort(np.array([*settled, *left[_solve_at(row, column, weight, left)]], np.int64))
+        early = row[left] < first + count
+        power = base ** np.maximum(first + count - 1 - row[left], 0)
+        preference = np.where(early, (len(columns) - column[left]) * power, 0.0)
+        value = (weight[left] * base**count + preference).astype(np.float64)
+        chosen = left[_solve(row[left], column[left], value, len(rows), len(columns))]
+        kept = chosen[row[chosen] < first + count]
+        settled += kept.tolist()
+        first += count
+        left = left[(row[left] >= first) & ~np.isin(column[left], column[kept])]
+    return np.sort(np.array(settled, np.int64))
 
 
-def _settled(a: Sequence[int], weight: Sequence[int]) -> Iterable[int]:
-    """The weights with so little added that only one assignment is best: the first, as `best_pairs` says."""
-    rows = list(dict.fromkeys(a))
-    if len(rows) > LARGE:
-        return weight
-    degree = dict.fromkeys(rows, 0)
-    rank = []
-    for row in a:
-        rank.append(degree[row])
-        degree[row] += 1
-    base = max(degree.values()) + 1
-    digit = {row: base ** (len(rows) - 1 - number) for number, row in enumerate(rows)}
-    top = base ** len(rows)
-    return [w * top + (base - 1 - k) * digit[row] for row, w, k in zip(a, weight, rank, strict=True)]
+def _solve_at(row: Longs, column: Longs, weight: Longs, left: Longs) -> Longs:
+    return _solve(row[left], column[left], weight[left].astype(np.float64), int(row.max()) + 1, int(column.max()) + 1)
+
+
+def _solve(row: Longs, column: Longs, weight: Floats, rows: int, columns: int) -> Longs:
+    """Return the places of the best assignment by SciPy: on a dense matrix, or on a sparse one if that is large."""
+    if rows * columns <= max(16 * len(row), 1 << 16):
+        from scipy.optimize import linear_sum_assignment
+
+        dense = np.zeros((rows, columns))
+        dense[row, column] = weight
+        place = np.full((rows, columns), -1)
+        place[row, column] = np.arange(len(row))
+        found = place[linear_sum_assignment(dense, maximize=True)]
+        return np.sort(found[found >= 0])
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    # each row may also take a column of its own, which stands for no partner, so that a full matching exists
+    own = np.arange(rows)
+    values = np.concatenate([weight + 1, np.ones(rows)])
+    graph = coo_array((values, (np.concatenate([row, own]), np.concatenate([column, columns + own])))).tocsr()
+    partner = np.full(rows, -1)
+    matched = min_weight_full_bipartite_matching(graph, maximize=True)
+    partner[matched[0]] = matched[1]
+    return np.flatnonzero(partner[row] == column)

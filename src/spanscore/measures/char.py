@@ -1,4 +1,4 @@
-"""char: characters, by type or simply as masked."""
+"""char: characters, by type or regardless of type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from spanscore.align.spans import merged, one_label
-from spanscore.measures.measure import Judgement, Measure, Untyped
+from spanscore.measures.judgement import Judgement
+from spanscore.measures.measure import Measure, Untyped
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def judge_by_coverage(pairing: Pairing) -> Judgement:
-    """A gold span is right if all its characters are predicted as its type, and a prediction the other way round.
+    """Judge a gold span as right if all its characters are predicted as its type, and a prediction the other way round.
 
-    A gold span that is not right is taken for another type if a prediction of that type covers all of it. Spans of one
-    side and type must not overlap.
+    A gold span that is not right is a wrong type if a prediction of another type covers all of it. Spans of one side
+    and type must not overlap.
     """
     gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
     same = gold.label[both.gold] == pred.label[both.pred]
@@ -28,22 +29,27 @@ def judge_by_coverage(pairing: Pairing) -> Judgement:
         np.bincount(rows[same], both.shared[same], minlength=len(size)) == size
         for rows, size in zip((both.gold, both.pred), sizes, strict=True)
     )
-    cell, partner = np.where(found, gold.label, -1).astype(np.int32), np.full(len(gold.start), -1)
-    taken = np.full(len(pred.start), -1)
     over = np.flatnonzero(~same & (both.shared == sizes[0][both.gold]) & ~found[both.gold])
     over = over[np.lexsort((both.pred[over], pred.label[both.pred[over]], both.gold[over]))]
     over = over[np.concatenate([[True], both.gold[over][1:] != both.gold[over][:-1]])[: len(over)]]
     a, b = both.gold[over], both.pred[over]
+    cell, partner = np.where(found, gold.label, -1).astype(np.int32), np.full(len(gold.start), -1)
     cell[a], partner[a] = pred.label[b], b
-    taken[b] = a
-    taken[right] = -1
-    loose = np.flatnonzero(~right & (taken < 0))
-    return Judgement(pairing, cell, partner, np.zeros(len(gold.start)), right, taken, loose)
+    wrong_for = np.full(len(pred.start), -1)
+    wrong_for[b] = a
+    wrong_for[right] = -1
+    unmatched = np.flatnonzero(~right & (wrong_for < 0))
+    return Judgement(pairing, cell, partner, np.zeros(len(gold.start)), right, wrong_for, unmatched)
+
+
+def merge_touching(pairing: Pairing) -> Pairing:
+    """Merge the spans of each side and type that overlap or touch."""
+    return pairing.map_sides(merged)
 
 
 @dataclass(frozen=True, repr=False)
 class Char(Measure):
-    """Characters of each type that are predicted to be of that type.
+    """Characters of each type that are predicted as that type.
 
     A character counts once for each type that it has. tp = characters that have a type in both gold and prediction;
     P = tp / predicted, R = tp / annotated.
@@ -78,15 +84,15 @@ class Char(Measure):
         return Tally.count(pairing, events)
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A span is right if all its characters are."""
+        """Judge a span as right if all its characters are."""
         return judge_by_coverage(self._view(pairing))
 
     def _view(self, pairing: Pairing) -> Pairing:
-        return pairing.once("touching", lambda it: it.map_sides(merged))
+        return pairing.once(merge_touching)
 
 
 class CharPii(Untyped, Char):
-    """Characters that are predicted to be anything, of those that are anything: what masking hides and leaks.
+    """Characters covered by any prediction, of those covered by any gold span: what masking hides and what it leaks.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0], [0], [10], ["PERSON"])
@@ -98,4 +104,4 @@ class CharPii(Untyped, Char):
     name: ClassVar[str] = "char.pii"
 
     def _view(self, pairing: Pairing) -> Pairing:
-        return super()._view(pairing.once("pii", lambda it: one_label(it, "PII")))
+        return super()._view(pairing.once(one_label, "PII"))

@@ -1,4 +1,4 @@
-"""Clustering: how well mentions are put together to entities, as coreference is scored."""
+"""Clustering measures: how well mentions are grouped into entities, as in coreference scoring."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 
 from spanscore.errors import InputError
 from spanscore.measures.assignment import best_pairs
-from spanscore.measures.keys import codes_of, elements, filtered
 from spanscore.measures.neleval import Keyed, judge_by_key
+from spanscore.measures.neleval_keys import ENTITY, codes_of, elements, filtered
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
-    from spanscore.columns import Longs
     from spanscore.corpus import Corpus
-    from spanscore.measures.measure import Judgement
+    from spanscore.corpus.columns import Longs
+    from spanscore.measures.judgement import Judgement
 
 FINE = 2.0**-44
-"""Shares of clusters are weighed in these units: whole numbers have one best sum, in whatever order."""
+"""Unit of cluster similarities: sums of whole numbers do not depend on their order."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,17 @@ class Clusters:
 
 @dataclass(frozen=True, repr=False)
 class Clustering(Keyed):
-    """What clustering measures have in common: mentions of one entity id are a cluster, over all documents."""
+    """Base of the clustering measures: mentions with one entity id are a cluster, across documents."""
 
     @property
-    def whole(self) -> bool:
-        """A cluster may reach over documents."""
+    def needs_all_documents(self) -> bool:
+        """A cluster may span documents."""
         return True
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The key and the entity: one key in two entities is an error, not a duplicate."""
+        return tuple(dict.fromkeys((*super().identity, ENTITY)))
 
     @property
     def by_type(self) -> bool:
@@ -51,12 +56,12 @@ class Clustering(Keyed):
         return False
 
     def __repr__(self) -> str:
-        return super().__repr__() if self.called or self._given() else self.name
+        return super().__repr__() if self.called or self.given() else self.name
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count all documents as one."""
-        seen = filtered(pairing, self.filter)
-        clusters = seen.once(("clusters", self.key), self._clusters)
+        seen = filtered(pairing, self.filter, self.identity)
+        clusters = seen.once(_clusters_of, Muc(key=self.key))
         names = ("ptp", "predicted", "rtp", "annotated")
         row = np.array([self.agree(clusters)])
         rows = np.flatnonzero(row.any(axis=1))
@@ -65,14 +70,15 @@ class Clustering(Keyed):
 
     @abstractmethod
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
-        """Numerator and denominator of precision, then of recall."""
+        """Return numerator and denominator of precision, then of recall."""
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A mention is right if it is found; how it is clustered is for the numbers to say."""
-        seen = filtered(pairing, self.filter)
+        """Judge a mention as right if it is found, in whatever cluster."""
+        seen = filtered(pairing, self.filter, self.identity)
         return judge_by_key(seen, *elements(seen, self.fields))
 
-    def _clusters(self, seen: Pairing) -> Clusters:
+    def clusters(self, seen: Pairing) -> Clusters:
+        """Return the clusters of both sides."""
         codes = elements(seen, self.fields)
         ids = codes_of(seen, "eid")
         size = 1 + max(int(side.max(initial=-1)) for side in codes)
@@ -97,16 +103,20 @@ class Clustering(Keyed):
         a, b = (int(order[bad + i]) for i in range(2))
         what = f"{side.span_name(a)} and {side.span_name(b)} are one mention by the key {self.key}, but of two entities"
         raise InputError(
-            f"{what}; {self!r} needs one: take another key, or give --resolve score or longest.",
+            f"{what}; use another key, or give --resolve score or longest.",
             side.place(int(side.doc[a])),
         )
 
 
-class Muc(Clustering):
-    """Links between mentions that both clusterings make: MUC (Vilain et al. 1995).
+def _clusters_of(seen: Pairing, measure: Clustering) -> Clusters:
+    return measure.clusters(seen)
 
-    Mentions with one entity id are a cluster. Recall: of the links that are needed to hold each gold cluster together
-    (its size - 1), those that are left when it is cut up by the predicted clusters; precision the other way round.
+
+class Muc(Clustering):
+    """Links between mentions that both clusterings have: MUC (Vilain et al. 1995).
+
+    Mentions with one entity id are a cluster. Recall is the share of the links that hold each gold cluster together
+    (its size - 1) that remain when the predicted clusters partition it; precision is the same the other way round.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_documents([{"id": "d", "spans": [
@@ -121,7 +131,7 @@ class Muc(Clustering):
     name: ClassVar[str] = "muc"
 
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
-        """What is left of each cluster when the other side cuts it up."""
+        """Count the links that remain of each cluster when the other side partitions it."""
         kept = int(clusters.shared.sum()) - len(clusters.shared)
         needed = (int(size.sum()) - len(size) for size in (clusters.pred_size, clusters.gold_size))
         predicted, annotated = needed
@@ -129,16 +139,16 @@ class Muc(Clustering):
 
 
 class BCubed(Clustering):
-    """For each mention the share of its cluster that the other side has with it too: B-cubed (Bagga, Baldwin 1998).
+    """The share of each mention's cluster that it shares with it on the other side: B-cubed (Bagga, Baldwin 1998).
 
-    Recall is the mean over gold mentions of |gold cluster ∩ predicted cluster| / |gold cluster|; precision that over
-    predicted mentions, divided by the predicted cluster's size.
+    Recall is the mean over gold mentions of |gold cluster ∩ predicted cluster| / |gold cluster|; precision is the
+    mean over predicted mentions, divided by the predicted cluster's size.
     """
 
     name: ClassVar[str] = "b_cubed"
 
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
-        """Every pair of clusters counts its shared mentions once for each of them."""
+        """Sum the squared numbers of shared mentions over the sizes of the clusters."""
         squared = clusters.shared.astype(np.float64) ** 2
         precision = fsum((squared / clusters.pred_size[clusters.pred]).tolist())
         recall = fsum((squared / clusters.gold_size[clusters.gold]).tolist())
@@ -146,23 +156,23 @@ class BCubed(Clustering):
 
 
 class MentionCeaf(Clustering):
-    """Mentions in the clusters that correspond, one to one: CEAF with the number of shared mentions (Luo 2005).
+    """Mentions shared by clusters aligned one to one: mention-based CEAF (Luo 2005).
 
-    Clusters are assigned to each other one to one so that they share as many mentions as possible; P and R are these
-    over all predicted and all gold mentions.
+    Clusters are aligned one to one so that they share as many mentions as possible; P and R divide that number by all
+    predicted and by all gold mentions.
     """
 
     name: ClassVar[str] = "mention_ceaf"
 
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
-        """The mentions that the best assignment shares."""
+        """Count the mentions that the best alignment shares."""
         chosen = best_pairs(clusters.gold, clusters.pred, clusters.shared)
         found = int(clusters.shared[chosen].sum())
         return found, int(clusters.pred_size.sum()), found, int(clusters.gold_size.sum())
 
 
 class EntityCeaf(Clustering):
-    """Clusters that correspond, one to one, by how alike they are: CEAF with Dice's coefficient (Luo 2005).
+    """Similarity of clusters aligned one to one: entity-based CEAF with Dice's coefficient (Luo 2005).
 
     As `mention_ceaf`, but a pair of clusters counts 2 |gold ∩ predicted| / (|gold| + |predicted|), and P and R are over
     the numbers of clusters.
@@ -171,7 +181,7 @@ class EntityCeaf(Clustering):
     name: ClassVar[str] = "entity_ceaf"
 
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
-        """How alike the clusters of the best assignment are."""
+        """Sum the similarities of the best alignment."""
         sizes = clusters.gold_size[clusters.gold] + clusters.pred_size[clusters.pred]
         alike = np.rint(2 * clusters.shared / sizes / FINE).astype(np.int64)
         total = sum(alike[best_pairs(clusters.gold, clusters.pred, alike)].tolist()) * FINE
@@ -181,13 +191,13 @@ class EntityCeaf(Clustering):
 class Pairwise(Clustering):
     """Pairs of mentions that are in one cluster on both sides.
 
-    P and R are these over the pairs in one predicted cluster, and in one gold cluster.
+    P and R divide their number by the pairs within predicted clusters, and within gold clusters.
     """
 
     name: ClassVar[str] = "pairwise"
 
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
-        """Pairs inside clusters."""
+        """Count pairs within clusters."""
         both, pred, gold = (_pairs(n) for n in (clusters.shared, clusters.pred_size, clusters.gold_size))
         return both, pred, both, gold
 
@@ -195,13 +205,13 @@ class Pairwise(Clustering):
 class PairwiseNegative(Clustering):
     """Pairs of mentions that are in different clusters on both sides.
 
-    P and R are these over the pairs in different predicted clusters, and in different gold clusters.
+    P and R divide their number by the pairs in different predicted clusters, and in different gold clusters.
     """
 
     name: ClassVar[str] = "pairwise_negative"
 
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
-        """All pairs of mentions that both sides have, but for those that one of them puts together."""
+        """Count all pairs of mentions that both sides have, except those that one side groups."""
         in_gold = np.bincount(clusters.gold, clusters.shared)
         in_pred = np.bincount(clusters.pred, clusters.shared)
         common = clusters.shared.sum(keepdims=True)

@@ -1,4 +1,4 @@
-"""iou: span evaluation by intersection over union, as Presidio Evaluator describes it."""
+"""iou: spans matched by intersection over union, as Presidio Evaluator describes it."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ import numpy as np
 from spanscore.align.skipwords import SkipWords, skip_words
 from spanscore.align.spans import gaps_of, merged, one_label, trimmed
 from spanscore.align.tokens import TokenTable, in_tokens, project, token_table
-from spanscore.measures.groups import Groups, groups
-from spanscore.measures.measure import Judgement, Measure, Untyped, parameter
+from spanscore.measures.iou_groups import Groups, groups
+from spanscore.measures.judgement import Judgement
+from spanscore.measures.measure import Measure, Untyped
+from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from spanscore.align import Pairing
-    from spanscore.columns import Bools
+    from spanscore.corpus.columns import Bools
 
 
 @dataclass(frozen=True, repr=False)
 class GroupedIoU(Measure):
-    """What measures have in common that group predictions by type around each gold span."""
+    """Base of measures that group predictions by type around each gold span."""
 
-    threshold: float = parameter(0.9, "the least IoU that is right", low=0.0, high=1.0)
+    threshold: float = parameter(0.9, "Minimum IoU for a match.", low=0.0, high=1.0)
     unit: str = parameter(
-        "char", "what IoU counts: characters, or tokens that are not skip words", choices=("char", "token")
+        "char", "Unit of the IoU: characters, or tokens without skip words.", choices=("char", "token")
     )
     skip: str = parameter(
         "none",
-        "skip words: trimmed off the ends of spans, passed over by merge and by token IoU; english: punctuation and "
-        "function words; @file: one word a line",
+        "Skip words, which are trimmed off the ends of spans and ignored by merge and by token IoU; `english` is "
+        "punctuation and function words, `@file` one word per line.",
         choices=("none", "punct", "english", "@file"),
     )
     merge: bool = field(default=True, init=False)
@@ -41,7 +43,7 @@ class GroupedIoU(Measure):
 
     @property
     def local(self) -> bool:
-        """Only neighbours group and merge; but tokens may be anywhere."""
+        """Only neighbouring spans are grouped or merged, unless tokens are involved."""
         return self.view == "chars" and self.unit == "char" and self.skip == "none"
 
     def tally(self, pairing: Pairing) -> Tally:
@@ -69,17 +71,17 @@ class GroupedIoU(Measure):
         return Tally.count(seen, events)
 
     def ratios(self, counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-        """P = tp / predicted; with count=spans, the share of predictions that are in a group that is right."""
+        """Return tp / predicted; with count=spans, the share of predictions in a group that matches."""
         right = counts["tp_predicted" if self.count == "spans" else "tp"]
         return right, counts["predicted"], counts["tp"], counts["annotated"]
 
     def shown(self, counts: Mapping[str, Any]) -> dict[str, Any]:
-        """With count=spans, the right predictions beside the gold spans found."""
+        """Add the predictions in matching groups if count=spans."""
         more = {"tp_predicted": counts["tp_predicted"]} if self.count == "spans" else {}
         return {**super().shown(counts), **more}
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A gold span that is not found is taken for the wrong type whose group has the highest IoU >= threshold."""
+        """Judge a missed gold span as the wrong type whose group has the highest IoU of at least the threshold."""
         seen, measured = self._seen(pairing)
         gold, pred, both = seen.gold, seen.pred, measured.overlaps
         found = self._groups(measured)
@@ -98,8 +100,8 @@ class GroupedIoU(Measure):
         best[found.gold[own]] = found.iou[own]
         of_chosen = chosen >= 0
         wrong = (is_cell & ~hit)[found.of]
-        taken = np.full(len(pred.start), -1)
-        taken[both.pred[wrong]] = both.gold[wrong]
+        wrong_for = np.full(len(pred.start), -1)
+        wrong_for[both.pred[wrong]] = both.gold[wrong]
         right = self._right(measured, found, hit)
         alone = np.ones(len(pred.start), np.bool_)
         alone[both.pred] = False
@@ -113,14 +115,14 @@ class GroupedIoU(Measure):
             partner=partner,
             iou=best,
             right=right,
-            taken=np.where(right, -1, taken),
-            loose=np.concatenate([leader[~is_cell], np.flatnonzero(alone)]),
+            wrong_for=np.where(right, -1, wrong_for),
+            unmatched=np.concatenate([leader[~is_cell], np.flatnonzero(alone)]),
             beside=np.concatenate([found.gold[~is_cell], np.full(np.count_nonzero(alone), -1)]),
         )
 
     @property
     def settings(self) -> str:
-        """The repr; a file of skip words is told by what it holds."""
+        """The repr, with a digest of the skip word file if there is one."""
         return repr(self) if self.skip[0] != "@" else f"{self!r}#{skip_words(self.skip).digest}"
 
     def _hits(self, seen: Pairing, found: Groups) -> Bools:
@@ -133,37 +135,45 @@ class GroupedIoU(Measure):
         return right
 
     def _seen(self, pairing: Pairing) -> tuple[Pairing, Pairing]:
-        """The spans as this measure sees them, and the same rows with offsets in the unit that it counts."""
-        if self.view == "chars" and self.unit == "char" and self.skip == "none":
+        """Return the spans as this measure sees them, and the same rows with offsets in its unit."""
+        skip = skip_words(self.skip)
+        if self.view == "chars" and self.unit == "char" and not skip:
             labelled = self._labelled(pairing)
-            if not self.merge:
-                return labelled, labelled
-            seen = labelled.once("merged", lambda it: _merge(it, None, skip_words("none")))
+            seen = labelled.once(merge_neighbours, None, skip) if self.merge else labelled
             return seen, seen
-        table = pairing.once(("tokens", self.skip), lambda it: token_table(it, skip_words(self.skip)))
+        table = pairing.once(token_table, skip)
         if self.view == "tokens":
-            pairing = pairing.once(("projected", self.skip), lambda it: it.map_sides(lambda side: project(side, table)))
-        labelled = self._labelled(pairing)
-        key = (self._normalised.__qualname__, self.skip, self.merge)
-        seen = labelled.once(key, lambda it: self._normalised(it, table))
-        if self.unit == "char":
-            return seen, seen
-        return seen, seen.once(("in tokens", self.skip), lambda it: in_tokens(it, table))
+            pairing = pairing.once(_project, table)
+        seen = self._labelled(pairing).once(self._normalise(), table, skip, self.merge)
+        return seen, seen if self.unit == "char" else seen.once(in_tokens, table)
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing
 
+    def _normalise(self) -> Callable[[Pairing, TokenTable, SkipWords, bool], Pairing]:
+        return normalise
+
     def _groups(self, measured: Pairing) -> Groups:
         return groups(measured)
 
-    def _normalised(self, pairing: Pairing, table: TokenTable) -> Pairing:
-        """Merge, trim skip words: each only if asked for."""
-        skip = skip_words(self.skip)
-        if self.merge:
-            pairing = _merge(pairing, table if skip else None, skip)
-        if skip:
-            pairing = pairing.map_sides(lambda side: trimmed(side, table, pairing.text, skip))
-        return pairing
+
+def normalise(pairing: Pairing, table: TokenTable, skip: SkipWords, merge: bool) -> Pairing:
+    """Merge neighbouring spans and trim skip words, each only if asked for."""
+    if merge:
+        pairing = merge_neighbours(pairing, table if skip else None, skip)
+    if skip:
+        pairing = pairing.map_sides(lambda side: trimmed(side, table, pairing.text, skip))
+    return pairing
+
+
+def merge_neighbours(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Pairing:
+    """Merge spans of one type with nothing but white space and skip words between them."""
+    gaps = gaps_of(pairing, table, skip)
+    return pairing.map_sides(lambda side: merged(side, gaps))
+
+
+def _project(pairing: Pairing, table: TokenTable) -> Pairing:
+    return pairing.map_sides(lambda side: project(side, table))
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,11 +195,11 @@ class IoU(GroupedIoU):
     """
 
     name: ClassVar[str] = "iou"
-    merge: bool = parameter(True, "whether spans of one type with only white space and skip words between them are one")
-    view: str = parameter("chars", "spans as they are, or projected on tokens first", choices=("chars", "tokens"))
+    merge: bool = parameter(True, "Whether to merge spans of one type separated only by white space and skip words.")
+    view: str = parameter("chars", "Spans as they are, or projected on tokens first.", choices=("chars", "tokens"))
     count: str = parameter(
         "groups",
-        "whether a prediction counts once for each gold span that it overlaps, or just once",
+        "Count a prediction once for each gold span that it overlaps (groups), or just once (spans).",
         choices=("groups", "spans"),
     )
 
@@ -197,7 +207,7 @@ class IoU(GroupedIoU):
 class IoUPii(Untyped, IoU):
     """Gold spans found by predictions of any type that cover them well enough.
 
-    Every label becomes PII before spans are merged; then the same as `iou`. Is the text found at all, whatever as?
+    As `iou`, after renaming every label to PII before spans are merged. Is the text found at all, under any label?
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0], [8], [18], ["LOCATION"])
@@ -210,9 +220,4 @@ class IoUPii(Untyped, IoU):
     name: ClassVar[str] = "iou.pii"
 
     def _labelled(self, pairing: Pairing) -> Pairing:
-        return pairing.once("pii", lambda it: one_label(it, "PII"))
-
-
-def _merge(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Pairing:
-    gaps = gaps_of(pairing, table, skip)
-    return pairing.map_sides(lambda side: merged(side, gaps))
+        return pairing.once(one_label, "PII")

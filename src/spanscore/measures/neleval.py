@@ -1,4 +1,4 @@
-"""sets and overlap: neleval's measures of mentions, links and types, whole or by the share that is covered."""
+"""neleval's measures of mentions, links and types: sets of keys, and overlap by the share that is covered."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from spanscore.columns import ranges
+from spanscore.align.pairing import IDENTITY, PLACE
+from spanscore.corpus.columns import ranges
 from spanscore.errors import InputError, UsageError
 from spanscore.measures.exact import identical
-from spanscore.measures.keys import FIELDS, FILTERS, codes_of, elements, fields_of, filtered, values_of
-from spanscore.measures.measure import Judgement, Measure, parameter
-from spanscore.measures.spec import Spec
+from spanscore.measures.judgement import Judgement
+from spanscore.measures.measure import Measure
+from spanscore.measures.neleval_keys import ENTITY, FIELDS, FILTERS, codes_of, elements, fields_of, filtered, values_of
 from spanscore.measures.weights import Weights, weights
+from spanscore.spec import Spec, parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.columns import Bools, Floats, Ints, Longs
     from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Bools, Floats, Ints, Longs
 
 UNIT = 2.0**-36
-"""Credit that is not whole is counted in these units: sums of whole numbers do not depend on their order."""
+"""Unit of fractional credit: sums of whole numbers do not depend on their order."""
 
 
 @dataclass(frozen=True, repr=False)
 class Keyed(Measure):
-    """What neleval's measures have in common: a filter, a key, and P and R with numerators of their own."""
+    """Base of neleval's measures: a filter, a key, and separate numerators of precision and recall."""
 
     undefined: ClassVar[float] = 0.0
-    filter: str = parameter("none", "which mentions count", choices=FILTERS)
+    filter: str = parameter("none", "Which mentions count.", choices=FILTERS)
     key: str = parameter(
-        "span", "what must be the same: docid start end span type kbid eid or an attribute, joined by +"
+        "span", "Fields that must match, joined by +: docid, start, end, span, type, kbid, eid or an attribute."
     )
     called: str = field(default="", kw_only=True, compare=False)
     """The name that stands for this aggregate, filter and key."""
@@ -44,20 +46,27 @@ class Keyed(Measure):
         fields_of(self.key)
 
     @classmethod
-    def from_spec(cls, spec: Spec) -> Self:
-        """neleval writes no filter as nothing, or as None."""
-        given = tuple(
-            (key, "none" if key == "filter" and text in ("", "None") else text) for key, text in spec.parameters
-        )
-        return super().from_spec(Spec(spec.name, given))
+    def make(cls, arguments: Mapping[str, Any]) -> Self:
+        """Accept neleval's other spellings of no filter: nothing, or None."""
+        given = dict(arguments)
+        if given.get("filter") in ("", "None"):
+            given["filter"] = "none"
+        return super().make(given)
 
     def __repr__(self) -> str:
-        given = dict(self._given())
+        given = dict(self.given())
         if self.called:
             return str(Spec(self.called, tuple(one for one in given.items() if one[0] not in ("filter", "key"))))
         if given.keys() - {"filter", "key"}:
             return str(Spec(self.name, tuple(given.items())))
         return f"{self.name}:{'' if self.filter == 'none' else self.filter}:{self.key}"
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The key. Without the span in it, mentions are distinct by place, and the key makes the sets."""
+        places = {"span": PLACE, "kbid": (ENTITY,), "eid": (ENTITY,)}
+        fields = [part for name in self.fields for part in places.get(name, (name,))]
+        return tuple(dict.fromkeys(fields)) if set(fields) >= set(PLACE) else (*IDENTITY, *fields)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -70,37 +79,37 @@ class Keyed(Measure):
         return tuple(name for name in self.fields if name not in FIELDS)
 
     def ratios(self, counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-        """The credit of predicted mentions over their number, that of gold mentions over theirs."""
+        """Return the credit of predicted mentions over their number, and that of gold mentions over theirs."""
         return tuple(_whole(counts, name) for name in ("ptp", "predicted", "rtp", "annotated"))
 
     def shown(self, counts: Mapping[str, Any]) -> dict[str, Any]:
-        """The four counts of neleval's table."""
+        """Return the four counts of neleval's table."""
         ptp, predicted, rtp, annotated = self.ratios(counts)
         return {"ptp": ptp, "fp": predicted - ptp, "rtp": rtp, "fn": annotated - rtp}
 
 
 @dataclass(frozen=True, repr=False)
 class Weighted(Keyed):
-    """What sets and overlap have in common: related types and entries that count in part."""
+    """Base of sets and overlap: related types and related entries get partial credit."""
 
-    type_weights: str = parameter("none", "a table of gold type, system type, weight", choices=("none", "@file"))
-    kb_weights: str = parameter("none", "a table of gold id, system id, weight", choices=("none", "@file"))
+    type_weights: str = parameter("none", "File of gold type, system type, weight.", choices=("none", "@file"))
+    kb_weights: str = parameter("none", "File of gold id, system id, weight.", choices=("none", "@file"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, fields in (("type_weights", {"type"}), ("kb_weights", {"kbid", "eid"})):
             if getattr(self, name) != "none" and not fields & set(self.fields):
-                told = " or ".join(sorted(fields))
-                raise UsageError(f"{self.called or self.name}: {name} needs {told} in the key, which is {self.key}.")
+                needed = " or ".join(sorted(fields))
+                raise UsageError(f"{self.called or self.name}: {name} needs {needed} in the key, which is {self.key}.")
 
     @property
     def by_type(self) -> bool:
-        """There are types if the key has the type."""
+        """There is a row per type if the key has the type."""
         return "type" in self.fields
 
     @property
     def settings(self) -> str:
-        """The repr; files of weights are told by what they hold."""
+        """The repr, with digests of the weight files."""
         return "#".join([repr(self), *(table.digest for table in self._tables.values())])
 
     @property
@@ -115,7 +124,7 @@ class Weighted(Keyed):
         return tuple(name for name in self.fields if name not in self._tables)
 
     def _weigh(self, pairing: Pairing, gold: Longs, pred: Longs) -> Floats:
-        """How much pairs of rows count that agree in what is not weighed."""
+        """Return the weights of pairs of rows that agree in all unweighted fields."""
         weight = np.ones(len(gold))
         for name, table in self._tables.items():
             mine, other = codes_of(pairing, name)
@@ -123,7 +132,7 @@ class Weighted(Keyed):
         return weight
 
     def _own(self, pairing: Pairing) -> tuple[Floats | None, Floats | None]:
-        """How much each mention counts against itself: one, unless the tables say otherwise."""
+        """Return the weight of each mention against itself: 1 unless the tables say otherwise."""
         if not self._tables:
             return None, None
         own = [np.ones(len(side.doc)) for side in (pairing.gold, pairing.pred)]
@@ -135,11 +144,11 @@ class Weighted(Keyed):
 
 @dataclass(frozen=True, repr=False)
 class Sets(Weighted):
-    """Mentions whose key is in both sets, as neleval's `sets` and all the names that stand for it.
+    """Mentions whose key is in both sets: neleval's `sets` and all names that stand for it.
 
-    A mention's key is made of the fields that are named; gold and predicted mentions are two sets of keys, and a key
-    in both counts on both sides. P = ptp / (ptp + fp), R = rtp / (rtp + fn). With weights, keys that differ only in
-    related types or entries count their weight: each mention that of the best on the other side.
+    A mention's key consists of the named fields; gold and predicted mentions are two sets of keys, and a key in both
+    counts on both sides. P = ptp / (ptp + fp), R = rtp / (rtp + fn). With weights, keys that differ only in related
+    types or entries get the weight of the best mention on the other side.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 9], [4, 12], ["PERSON", "DATE"])
@@ -153,13 +162,13 @@ class Sets(Weighted):
     symmetric: ClassVar[bool] = True
 
     @property
-    def whole(self) -> bool:
-        """Keys without a document may be in several."""
+    def needs_all_documents(self) -> bool:
+        """Keys without a document may occur in several."""
         return not {"docid", "span"} & set(self.fields)
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count keys."""
-        seen = filtered(pairing, self.filter)
+        seen = filtered(pairing, self.filter, self.identity)
         gold, pred = self._credit(seen)
         own = self._own(seen)
         events: dict[str, tuple[Any, ...]] = {}
@@ -170,16 +179,16 @@ class Sets(Weighted):
             label = side.label[first]
             events |= _events(names[0], side.doc[first], label, credit, split=full is not None)
             events |= _events(names[1], side.doc[first], label, None if full is None else full[first], split=True)
-        return Tally.count(pairing.as_one() if self.whole else pairing, events, typed=self.by_type)
+        return Tally.count(pairing.as_one() if self.needs_all_documents else pairing, events, typed=self.by_type)
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A mention is right if its key counts in full."""
-        seen = filtered(pairing, self.filter)
+        """Judge a mention as right if its key gets full credit."""
+        seen = filtered(pairing, self.filter, self.identity)
         gold, pred = elements(seen, self.fields)
         return judge_by_key(seen, gold, pred)
 
     def _credit(self, seen: Pairing) -> tuple[tuple[Longs, Floats], tuple[Longs, Floats]]:
-        """For each side the rows that stand for its keys, and how much each of them counts."""
+        """Return for each side one row per key, and the credit of each."""
         if not self._tables and "span" in self.fields and not (_repeats(seen.gold) or _repeats(seen.pred)):
             a, b = self._same_place(seen)
             rows = []
@@ -203,7 +212,7 @@ class Sets(Weighted):
         return (gold, found), (pred, right)
 
     def _same_place(self, seen: Pairing) -> tuple[Longs, Longs]:
-        """Rows with the same key, found through the overlaps."""
+        """Return the rows with the same key."""
         a, b = identical(seen, same_label=False)
         for name in self.fields:
             if name not in ("span", "docid", "start", "end"):
@@ -215,12 +224,12 @@ class Sets(Weighted):
 
 @dataclass(frozen=True, repr=False)
 class Overlap(Weighted):
-    """What all overlap measures do; the two strategies are in the name."""
+    """Base of the overlap measures; the name gives the strategies of recall and precision."""
 
     strategies: ClassVar[tuple[str, str]]
     others: str = parameter(
         "drop",
-        "what becomes of mentions that the filter leaves out: they do not count, or (as in neleval 3.1.1) as wrong",
+        "Whether mentions that the filter leaves out are dropped, or count as wrong (as in neleval 3.1.1).",
         choices=("drop", "count"),
     )
 
@@ -229,7 +238,7 @@ class Overlap(Weighted):
         seen, shares = self._shares(pairing)
         own = self._own(seen)
         events: dict[str, tuple[Any, ...]] = {}
-        mentions = pairing.mentions if self.others == "count" else seen
+        mentions = filtered(pairing, "none", self.identity) if self.others == "count" else seen
         for number, (names, side, everyone) in enumerate(
             (
                 (("rtp", "annotated"), seen.gold, mentions.gold),
@@ -243,7 +252,7 @@ class Overlap(Weighted):
         return Tally.count(pairing, events, typed=self.by_type)
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A mention is right if all of it is covered."""
+        """Judge a mention as right if all of it is covered."""
         seen, shares = self._shares(pairing)
         gold, pred = (shares[number][self.strategies[number]] for number in range(2))
         both = seen.overlaps
@@ -259,23 +268,26 @@ class Overlap(Weighted):
         )
 
     def _shares(self, pairing: Pairing) -> tuple[Pairing, tuple[dict[str, Floats], dict[str, Floats]]]:
-        """The mentions that count, and how much of each is covered: by the best other (max), or by all (sum)."""
-        seen = filtered(pairing, self.filter)
-        key = ("shares", self.key, self.type_weights, self.kb_weights)
-        return seen, seen.once(key, self._covered)
-
-    def _covered(self, seen: Pairing) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        fields = tuple(name for name in self._plain_fields if name not in ("span", "docid"))
+        """Return the mentions that count, and the share of each that is covered: by the best other (max), or by all."""
         if "span" not in self.fields and "docid" not in self.fields:
-            raise UsageError(f"{self!r}: the key of an overlap measure must have the span.")
-        grouped: tuple[Ints | Longs, Ints | Longs] = seen.gold.doc, seen.pred.doc
-        if fields:
-            grouped = elements(seen, ("docid", *fields))
-        for side, group in zip((seen.gold, seen.pred), grouped, strict=True):
+            raise UsageError(f"{self!r}: the key of an overlap measure must include the span.")
+        seen = filtered(pairing, self.filter, self.identity)
+        for side, group in zip((seen.gold, seen.pred), self._grouped(seen), strict=True):
             refuse_overlapping(side, group, repr(self))
+        plain = OverlapMaxMax(self.filter, self.key, self.type_weights, self.kb_weights)
+        return seen, seen.once(_covered_by, plain)
+
+    def _grouped(self, seen: Pairing) -> tuple[Ints | Longs, Ints | Longs]:
+        """Return the group of each mention: its document, and the unweighted fields of its key."""
+        fields = tuple(name for name in self._plain_fields if name not in ("span", "docid"))
+        return seen.once(elements, ("docid", *fields)) if fields else (seen.gold.doc, seen.pred.doc)
+
+    def covered(self, seen: Pairing) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Return the share of each gold and each predicted mention that is covered, by strategy."""
+        grouped = self._grouped(seen)
         both = seen.overlaps
         a, b, shared = both.gold, both.pred, both.shared
-        if fields:
+        if grouped[0] is not seen.gold.doc:
             same = grouped[0][a] == grouped[1][b]
             a, b, shared = a[same], b[same], shared[same]
         weight = self._weigh(seen, a, b) if self._tables else None
@@ -293,12 +305,12 @@ class Overlap(Weighted):
 
 
 class OverlapMaxMax(Overlap):
-    """The share of each mention that its best counterpart covers, as LoReHLT's approximate matching.
+    """The share of each mention that its best counterpart covers: LoReHLT's approximate matching.
 
-    R is the mean over gold mentions of the share of their characters that the other side covers, P that over predicted
-    ones. The name says how it is covered: for recall (first) and precision (second) by the best single mention (max),
-    or by any (sum). Only mentions whose key agrees but for the span count for each other, in full or by weights of
-    related types and entries; mentions of one side that agree so must not overlap each other.
+    R is the mean over gold mentions of the share of their characters that the other side covers, P the mean over
+    predicted mentions. The name gives the strategy, first for recall and then for precision: covered by the best single
+    mention (max) or by any mention (sum). Mentions are compared only if their keys agree apart from the span, in full
+    or by the weights of related types and entries; such mentions of one side must not overlap each other.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0, 0], [1, 12], [11, 13], ["X", "X"])
@@ -314,7 +326,7 @@ class OverlapMaxMax(Overlap):
 
 
 class OverlapMaxSum(Overlap):
-    """The share of each gold mention that the best prediction covers; of each prediction, that all gold mentions cover.
+    """The share of each gold mention that its best prediction covers, and of each prediction that gold mentions cover.
 
     As `overlap-maxmax`, with the sum for precision.
     """
@@ -324,7 +336,7 @@ class OverlapMaxSum(Overlap):
 
 
 class OverlapSumMax(Overlap):
-    """The share of each gold mention that all predictions cover; of each prediction, that the best gold mention covers.
+    """The share of each gold mention that predictions cover, and of each prediction that its best gold mention covers.
 
     As `overlap-maxmax`, with the sum for recall.
     """
@@ -344,19 +356,21 @@ class OverlapSumSum(Overlap):
     symmetric: ClassVar[bool] = True
 
 
+def _covered_by(seen: Pairing, measure: Overlap) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    return measure.covered(seen)
+
+
 def judge_by_key(seen: Pairing, gold: Longs, pred: Longs) -> Judgement:
-    """A mention is right if one of the other side has the same key."""
-    partner = np.full(int(max(gold.max(initial=-1), pred.max(initial=-1))) + 2, -1)
-    partner[pred[::-1]] = np.arange(len(pred))[::-1]
-    partner = partner[gold]
-    cell = np.where(partner >= 0, seen.gold.label, -1).astype(np.int32)
-    right = np.isin(pred, gold)
-    found = (partner >= 0).astype(np.float64)
-    return Judgement(seen, cell, partner, found, right, np.full(len(pred), -1), np.flatnonzero(~right))
+    """Judge a mention as right if one of the other side has the same key."""
+    order = np.argsort(pred, kind="stable")
+    low = np.searchsorted(pred[order], gold, "left")
+    counts = np.searchsorted(pred[order], gold, "right") - low
+    a, b = np.repeat(np.arange(len(gold)), counts), order[ranges(low, counts)]
+    return Judgement.from_pairs(seen, a, b, np.ones(len(a), np.bool_))
 
 
 def refuse_overlapping(side: Corpus, group: Ints | Longs, measure: str) -> None:
-    """Mentions of one group that overlap each other are an error."""
+    """Raise an error if mentions of one group overlap each other."""
     order = np.lexsort((side.end, side.start, group)) if group is not side.doc else np.arange(len(group))
     for rows in (order[side.start[order] < side.end[order]], order[side.start[order] == side.end[order]]):
         group_, start, end = group[rows], side.start[rows], side.end[rows]
@@ -368,7 +382,7 @@ def refuse_overlapping(side: Corpus, group: Ints | Longs, measure: str) -> None:
 
 
 def _repeats(side: Corpus) -> bool:
-    """Whether two mentions, which are in order, are in the same place."""
+    """Return whether two mentions, which are sorted, are in the same place."""
     same: Bools = (side.start[1:] == side.start[:-1]) & (side.end[1:] == side.end[:-1])
     return bool((same & (side.doc[1:] == side.doc[:-1])).any())
 
@@ -376,7 +390,7 @@ def _repeats(side: Corpus) -> bool:
 def _events(
     name: str, doc: Any, label: Any, credit: Floats | None, *, split: bool = False
 ) -> dict[str, tuple[Any, ...]]:
-    """Events of a field; credit that is not whole goes into a field of its own, in units of 2**-36."""
+    """Return the events of a field; fractional credit goes into a field of its own, in units of 2**-36."""
     if credit is None:
         return {name: (doc, label)}
     full = credit == 1

@@ -1,4 +1,4 @@
-"""presidio: the numbers of presidio-evaluator 0.3.2, its arithmetic included."""
+"""presidio: the numbers of presidio-evaluator 0.3.2, including its arithmetic."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from spanscore.align.spans import one_label
-from spanscore.align.tokens import TokenTable
-from spanscore.measures.groups import Groups, groups
-from spanscore.measures.iou import GroupedIoU
+from spanscore.measures.iou import GroupedIoU, normalise
+from spanscore.measures.iou_groups import Groups, groups
 from spanscore.measures.measure import Untyped
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spanscore.align import Pairing
+    from spanscore.align.skipwords import SkipWords
+    from spanscore.align.tokens import TokenTable
     from spanscore.corpus import Corpus
 
 
@@ -22,9 +25,9 @@ if TYPE_CHECKING:
 class Presidio(GroupedIoU):
     """Gold spans found, as presidio-evaluator 0.3.2's SpanEvaluator counts them.
 
-    As `iou(view=tokens)`, with two differences that make its numbers those of the tool: a span of skip words alone is
-    forgotten, and where several predictions overlap a gold span, unions are worked out with the gold span and the
-    first prediction of each type one character too long, and further predictions one too early.
+    As `iou(view=tokens)`, with two differences that reproduce the tool: a span of skip words alone is dropped, and if
+    several predictions overlap a gold span, the union counts the gold span and the first prediction of each type one
+    character too long, and starts further predictions one character too early.
 
     >>> import spanscore as ss
     >>> text = ["abcdefgh x ijklmnop"]
@@ -38,26 +41,32 @@ class Presidio(GroupedIoU):
     name: ClassVar[str] = "presidio"
     view: str = field(default="tokens", init=False)
 
-    def _normalised(self, pairing: Pairing, table: TokenTable) -> Pairing:
-        def without_hollow(side: Corpus) -> Corpus:
-            first, last = table.touched(table.line(side.doc, side.start), table.line(side.doc, side.end))
-            solid = table.before[first] < table.before[last]
-            return side if solid.all() else side.with_spans(np.flatnonzero(solid))
-
-        pairing = super()._normalised(pairing, table)
-        return pairing if table.counts.all() else pairing.map_sides(without_hollow)
+    def _normalise(self) -> Callable[[Pairing, TokenTable, SkipWords, bool], Pairing]:
+        return _normalise_and_drop
 
     def _groups(self, measured: Pairing) -> Groups:
         return groups(measured, off_by_one=self.unit == "char")
 
 
-class PresidioPii(Untyped, Presidio):
-    """Gold spans found whatever as, as presidio-evaluator 0.3.2 counts at its PII level.
+def _normalise_and_drop(pairing: Pairing, table: TokenTable, skip: SkipWords, merge: bool) -> Pairing:
+    """Merge and trim, then drop spans that hold nothing but skip words."""
 
-    As `presidio`, with every label called PII first.
+    def without_hollow(side: Corpus) -> Corpus:
+        first, last = table.touched(table.line(side.doc, side.start), table.line(side.doc, side.end))
+        solid = table.before[first] < table.before[last]
+        return side if solid.all() else side.with_spans(np.flatnonzero(solid))
+
+    pairing = normalise(pairing, table, skip, merge)
+    return pairing if table.counts.all() else pairing.map_sides(without_hollow)
+
+
+class PresidioPii(Untyped, Presidio):
+    """Gold spans found under any label, as presidio-evaluator 0.3.2 counts at its PII level.
+
+    As `presidio`, after renaming every label to PII.
     """
 
     name: ClassVar[str] = "presidio.pii"
 
     def _labelled(self, pairing: Pairing) -> Pairing:
-        return pairing.once("pii", lambda it: one_label(it, "PII"))
+        return pairing.once(one_label, "PII")

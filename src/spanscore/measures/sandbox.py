@@ -1,4 +1,4 @@
-"""sandbox: annotations of protected health information as NLP Sandbox's challenge counts them."""
+"""sandbox: annotations of protected health information, as NLP Sandbox's challenge counts them."""
 
 from __future__ import annotations
 
@@ -7,40 +7,43 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from spanscore.align.documents import Pairing, in_order
-from spanscore.align.spans import merged
+from spanscore.align.pairing import IDENTITY, Pairing, distinct, without_repeats
 from spanscore.align.tokenizers import tokenizer
-from spanscore.columns import ranges
 from spanscore.corpus import Corpus
+from spanscore.corpus.columns import ranges
 from spanscore.errors import InputError, printable
 from spanscore.measures.assignment import best_pairs, components
-from spanscore.measures.char import judge_by_coverage
+from spanscore.measures.char import judge_by_coverage, merge_touching
 from spanscore.measures.exact import identical, judge_in_place
-from spanscore.measures.measure import Judgement, Measure, parameter
-from spanscore.measures.phi import phi_table
+from spanscore.measures.judgement import Judgement
+from spanscore.measures.measure import Measure
+from spanscore.measures.phi_tables import phi_table
 from spanscore.overlap import overlaps
+from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spanscore.columns import Bools, Ints, Longs
+    from spanscore.corpus.columns import Bools, Ints, Longs
 
 TEXT = "text"
-"""The attribute that holds what an annotation says its text is."""
+"""The attribute that holds the text of an annotation."""
 DATE_FORMAT = "dateFormat"
 ADDRESS_TYPES = ("addressType", "locationType")
 SUBTYPES = (DATE_FORMAT, *ADDRESS_TYPES, "idType", "contactType", "subtype")
-"""The optional fields of annotations; all but formats of dates compare case-blind."""
+"""The optional fields of annotations; all but date formats are compared case-insensitively."""
+ANNOTATION = (*IDENTITY, TEXT, *SUBTYPES)
+"""What makes two annotations identical: two texts or two subtypes in one place are two annotations."""
 
 
 @dataclass(frozen=True, repr=False)
 class Instance(Measure):
     """Annotations with the same note, kind, start, length and text.
 
-    Annotations of a kind (date, person name, location, physical address, id, contact) in a note are right if one with
-    the same start, length and text is on the other side. P = tp / predicted, R = tp / annotated, for each kind and for
-    all. Texts are compared where both sides give them.
+    An annotation of a kind (date, person name, location, physical address, id, contact) in a note is right if the other
+    side has one with the same start, length and text. P = tp / predicted, R = tp / annotated, for each kind and
+    overall. Texts are compared where both sides have them.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["note"], [0, 0], [0, 20], [9, 30], ["PERSON_NAME", "DATE"])
@@ -52,22 +55,41 @@ class Instance(Measure):
     name: ClassVar[str] = "sandbox.instance"
     symmetric: ClassVar[bool] = True
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """Place, kind, text and subtype."""
+        return ANNOTATION
+
     def tally(self, pairing: Pairing) -> Tally:
-        """Count pairs that match."""
+        """Count the annotations that match."""
+        pairing = pairing.distinct(self.identity)
         return Tally.of_found(pairing, pairing.gold, pairing.pred, self._matches(pairing)[0])
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """An annotation with no match is taken for one of another kind in the same place."""
+        """Pair annotations that match, then annotations of two kinds in the same place."""
+        pairing = pairing.distinct(self.identity)
         return judge_in_place(pairing, *self._matches(pairing))
 
     def _matches(self, pairing: Pairing) -> tuple[Longs, Longs]:
-        """Rows that match, one to one."""
-        return pairing.once("sandbox strict", _strict)
+        """Return the rows that match, one to one, as many as possible."""
+        a, b = self._candidates(pairing)
+        if len(a) and (np.bincount(a).max() > 1 or np.bincount(b).max() > 1):
+            chosen = best_pairs(a, b, self._weights(pairing, a, b))
+            a, b = a[chosen], b[chosen]
+        return a, b
+
+    def _candidates(self, pairing: Pairing) -> tuple[Longs, Longs]:
+        """Return the pairs of rows that would match."""
+        return pairing.once(_strict)
+
+    def _weights(self, pairing: Pairing, a: Longs, b: Longs) -> Longs:
+        """Return the preference for each pair of rows."""
+        return np.ones(len(a), np.int64)
 
 
 @dataclass(frozen=True, repr=False)
 class InstanceRelax(Instance):
-    """Annotations with the same note, kind and start, and nearly the same length.
+    """Annotations with the same note, kind and start, and a similar length.
 
     As `sandbox.instance`, but lengths may differ by the tolerance and texts are not compared; with anchor=both, start
     and end may each differ by it. Annotations are matched one to one, as many as possible.
@@ -81,24 +103,27 @@ class InstanceRelax(Instance):
     """
 
     name: ClassVar[str] = "sandbox.instance-relax"
-    tolerance: int = parameter(2, "by how many characters lengths may differ", low=0, high=1000)
+    tolerance: int = parameter(2, "Maximum difference in characters.", low=0, high=1000)
     anchor: str = parameter(
         "start",
-        "what must be the same: the start, or nothing (start and end each within the tolerance)",
+        "Whether starts must be equal (start), or start and end may each differ by the tolerance (both).",
         choices=("start", "both"),
     )
 
-    def _matches(self, pairing: Pairing) -> tuple[Longs, Longs]:
+    def _candidates(self, pairing: Pairing) -> tuple[Longs, Longs]:
         gold, pred = pairing.gold, pairing.pred
         a, b = _near_starts(pairing, 0 if self.anchor == "start" else self.tolerance)
         off = np.abs(gold.end[a].astype(np.int64) - pred.end[b])
         same = (gold.label[a] == pred.label[b]) & (off <= self.tolerance)
-        a, b, off = a[same], b[same], off[same] + np.abs(gold.start[a[same]] - pred.start[b[same]])
-        if len(a) and (np.bincount(a).max() > 1 or np.bincount(b).max() > 1):
-            most = 2 * self.tolerance + 1
-            chosen = best_pairs(a, b, most * min(len(gold.doc), len(pred.doc)) + 1 - off)
-            a, b = a[chosen], b[chosen]
-        return a, b
+        return a[same], b[same]
+
+    def _weights(self, pairing: Pairing, a: Longs, b: Longs) -> Longs:
+        """Prefer more matches, then smaller differences."""
+        gold, pred = pairing.gold, pairing.pred
+        starts, ends = gold.start[a].astype(np.int64) - pred.start[b], gold.end[a].astype(np.int64) - pred.end[b]
+        most = (2 * self.tolerance + 1) * min(len(gold.doc), len(pred.doc)) + 1
+        weight: Longs = most - np.abs(starts) - np.abs(ends)
+        return weight
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +131,7 @@ class Subtype(Instance):
     """Annotations that match strictly and have the same subtype.
 
     As `sandbox.instance`, and the optional field must be equal too: the format of a date, the type of an address,
-    location, id or contact. Types compare case-blind; a field that only one side has is not equal.
+    location, id or contact. Types are compared case-insensitively; a field that only one side has is not equal.
 
     >>> import spanscore as ss
     >>> def city(kind):
@@ -119,11 +144,12 @@ class Subtype(Instance):
 
     name: ClassVar[str] = "sandbox.subtype"
 
-    def _matches(self, pairing: Pairing) -> tuple[Longs, Longs]:
-        a, b = super()._matches(pairing)
+    def _candidates(self, pairing: Pairing) -> tuple[Longs, Longs]:
+        a, b = super()._candidates(pairing)
         same = np.ones(len(a), np.bool_)
         for field in SUBTYPES:
-            gold, pred = _answers(pairing, (field,), str if field == DATE_FORMAT else lambda kind: str(kind).upper())
+            meaning = str if field == DATE_FORMAT else lambda kind: str(kind).upper()
+            gold, pred = _field_codes(pairing, (field,), meaning)
             same &= gold[a] == pred[b]
         return a[same], b[same]
 
@@ -133,8 +159,8 @@ class Hipaa(Instance):
     """Annotations that match strictly, with the same answer to whether their address type is PHI under HIPAA.
 
     As `sandbox.instance`, and the address or location types must both be PHI, or both not, by the table: CITY,
-    ORGANIZATION, STREET and ZIP are; COUNTRY, DEPARTMENT, HOSPITAL, LOCATION-OTHER, ROOM and STATE are not. A type that
-    only one side has is no answer; annotations that have none on either side need not answer.
+    ORGANIZATION, STREET and ZIP are PHI; COUNTRY, DEPARTMENT, HOSPITAL, LOCATION-OTHER, ROOM and STATE are not. A type
+    that only one side has is a mismatch; annotations without a type on either side match.
 
     >>> import spanscore as ss
     >>> def place(kind):
@@ -148,19 +174,21 @@ class Hipaa(Instance):
 
     name: ClassVar[str] = "sandbox.hipaa"
     table: str = parameter(
-        "hipaa", "which address types are PHI; @file: lines of type, tab, yes or no", choices=("hipaa", "i2b2", "@file")
+        "hipaa",
+        "Which address types are PHI; a file has lines of type, tab, yes or no.",
+        choices=("hipaa", "i2b2", "@file"),
     )
 
-    def _matches(self, pairing: Pairing) -> tuple[Longs, Longs]:
-        a, b = super()._matches(pairing)
+    def _candidates(self, pairing: Pairing) -> tuple[Longs, Longs]:
+        a, b = super()._candidates(pairing)
         table = phi_table(self.table)
-        gold, pred = _answers(pairing, ADDRESS_TYPES, lambda kind: table(str(kind)))
+        gold, pred = _field_codes(pairing, ADDRESS_TYPES, lambda kind: table(str(kind)))
         same = gold[a] == pred[b]
         return a[same], b[same]
 
     @property
     def settings(self) -> str:
-        """The repr; a table of one's own is told by what it holds."""
+        """The repr, with a digest of the table's file if there is one."""
         return repr(self) if self.table[0] != "@" else f"{self!r}#{phi_table(self.table).digest}"
 
 
@@ -168,9 +196,9 @@ class Hipaa(Instance):
 class SandboxToken(Measure):
     """Tokens of annotations that are tokens of annotations of the same kind on the other side.
 
-    An annotation's text is cut into tokens; each counts once for each kind. key=position: a token is right if the other
-    side has the same one at the same offset. key=text: if annotations of the other side that overlap have one with the
-    same text; each serves once. P = tp / predicted, R = tp / annotated.
+    Each annotation's text is split into tokens; each counts once for each kind. key=position: a token is right if the
+    other side has it at the same offset. key=text: if an overlapping annotation has a token with the same text, each of
+    which matches once. P = tp / predicted, R = tp / annotated.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["note"], [0], [0], [9], ["PERSON_NAME"], text=["Jon Smith"])
@@ -182,33 +210,39 @@ class SandboxToken(Measure):
     name: ClassVar[str] = "sandbox.token"
     counts_spans: ClassVar[bool] = False
     symmetric: ClassVar[bool] = True
-    tokenizer: str = parameter("whitespace", "what cuts annotations into tokens", choices=("whitespace", "treebank"))
+    tokenizer: str = parameter("whitespace", "Tokenizer of annotations.", choices=("whitespace", "treebank"))
     key: str = parameter(
         "position",
-        "whether tokens must be at the same offset, or only in annotations that overlap",
+        "Whether tokens match by offset, or by text within overlapping annotations.",
         choices=("position", "text"),
     )
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """Place, kind, text and subtype."""
+        return ANNOTATION
+
     def tally(self, pairing: Pairing) -> Tally:
         """Count tokens."""
+        pairing = pairing.distinct(self.identity)
         by_offset = self.tokenizer == "whitespace" and self.key == "position"
         if by_offset and not any(TEXT in side.attrs for side in (pairing.gold, pairing.pred)):
-            tokens = pairing.once("sandbox tokens", _cut)
-            gold: Corpus | Words = tokens.gold
-            pred: Corpus | Words = tokens.pred
+            tokens = pairing.once(_cut)
+            gold: Corpus | TokenRows = tokens.gold
+            pred: Corpus | TokenRows = tokens.pred
             found: Any = identical(tokens, same_label=True)[0]
         else:
-            gold, pred = words = pairing.once(("sandbox words", self.tokenizer), lambda it: _words(it, self.tokenizer))
+            gold, pred = words = pairing.once(_words, self.tokenizer)
             found = _found(pairing, *words, self.key)
         return Tally.of_found(pairing, gold, pred, found)
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """An annotation is right if all its characters are."""
-        return judge_by_coverage(pairing.once("touching", lambda it: it.map_sides(merged)))
+        """Judge an annotation as right if all its characters are."""
+        return judge_by_coverage(pairing.once(merge_touching))
 
 
 def _strict(pairing: Pairing) -> tuple[Longs, Longs]:
-    """Rows of one kind in the same place, but for those whose texts differ."""
+    """Return the rows of one kind in the same place, except those whose texts differ."""
     a, b = identical(pairing, same_label=True)
     columns = [side.attrs.get(TEXT) for side in (pairing.gold, pairing.pred)]
     if columns[0] is None or columns[1] is None:
@@ -219,7 +253,7 @@ def _strict(pairing: Pairing) -> tuple[Longs, Longs]:
 
 
 def _near_starts(pairing: Pairing, tolerance: int) -> tuple[Longs, Longs]:
-    """All pairs of rows whose starts differ by no more than this."""
+    """Return all pairs of rows whose starts differ by no more than this."""
     gold, pred = pairing.gold, pairing.pred
     if tolerance == 0 and (gold.start < gold.end).all() and (pred.start < pred.end).all():
         same = gold.start[pairing.overlaps.gold] == pred.start[pairing.overlaps.pred]
@@ -231,8 +265,8 @@ def _near_starts(pairing: Pairing, tolerance: int) -> tuple[Longs, Longs]:
     return found.gold, found.pred
 
 
-def _answers(pairing: Pairing, fields: tuple[str, ...], say: Callable[[object], object]) -> tuple[Longs, Longs]:
-    """What is said of the first of these fields that a row has, as numbers; -1 where it has none."""
+def _field_codes(pairing: Pairing, fields: tuple[str, ...], meaning: Callable[[object], object]) -> tuple[Longs, Longs]:
+    """Return a code for the first of these fields that a row has; -1 where it has none."""
     table: dict[object, int] = {}
     found = []
     for side in (pairing.gold, pairing.pred):
@@ -245,7 +279,7 @@ def _answers(pairing: Pairing, fields: tuple[str, ...], say: Callable[[object], 
             said = []
             for code, row in zip(used.tolist(), first.tolist(), strict=True):
                 try:
-                    said.append(-1 if code < 0 else table.setdefault(say(column.values[code]), len(table)))
+                    said.append(-1 if code < 0 else table.setdefault(meaning(column.values[code]), len(table)))
                 except InputError as error:
                     raise InputError(str(error), f"{side.place(int(side.doc[row]))}, {field}") from None
             codes = np.array(said, np.int64)[place]
@@ -255,20 +289,20 @@ def _answers(pairing: Pairing, fields: tuple[str, ...], say: Callable[[object], 
 
 
 def _cut(pairing: Pairing) -> Pairing:
-    """Annotations cut into what white space separates, each piece once for each kind."""
+    """Split annotations at white space, each piece once for each kind."""
 
     def cut(side: Corpus) -> Corpus:
         _refuse_without_text(pairing, side.doc)
         row, start, end = pairing.letters.pieces(side.doc, side.start, side.end)
         if len(row) == len(side.doc) and (start == side.start).all() and (end == side.end).all():
-            return side
-        return in_order(side.with_spans(row, start=start.astype(np.int32), end=end.astype(np.int32)))[0]
+            return distinct(side)
+        return without_repeats(side.with_spans(row, start=start.astype(np.int32), end=end.astype(np.int32)))
 
     return pairing.map_sides(cut)
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class TokenRows:
     """Tokens with their texts, by document, offset and kind; `owner` is the row of an annotation that has it."""
 
     doc: Ints
@@ -278,8 +312,8 @@ class Words:
     owner: Longs
 
 
-def _words(pairing: Pairing, named: str) -> tuple[Words, Words]:
-    """The tokens of every annotation's text: what it says its text is, or what the document has there."""
+def _words(pairing: Pairing, named: str) -> tuple[TokenRows, TokenRows]:
+    """Return the tokens of every annotation: of its text attribute, or of the document's text."""
     cut = tokenizer(named)
     annotations: dict[str, int] = {}
     words: dict[str, int] = {}
@@ -317,12 +351,12 @@ def _words(pairing: Pairing, named: str) -> tuple[Words, Words]:
         keys = np.stack([doc, label, start, text])[:, order]
         new = np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)])[: len(order)]
         kept = order[new]
-        found.append(Words(doc[kept], label[kept], start[kept], text[kept], owner[kept]))
+        found.append(TokenRows(doc[kept], label[kept], start[kept], text[kept], owner[kept]))
     return found[0], found[1]
 
 
-def _found(pairing: Pairing, gold: Words, pred: Words, key: str) -> Bools:
-    """Which gold tokens the other side has: at the same offset, or in annotations that overlap, each serving once."""
+def _found(pairing: Pairing, gold: TokenRows, pred: TokenRows, key: str) -> Bools:
+    """Return which gold tokens the other side has: at the same offset, or by text in overlapping annotations."""
     if key == "position":
         columns = [(gold.doc, pred.doc), (gold.label, pred.label), (gold.start, pred.start), (gold.text, pred.text)]
     else:

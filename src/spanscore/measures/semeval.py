@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from spanscore.measures.assignment import best_pairs
-from spanscore.measures.measure import Judgement, Measure, parameter
+from spanscore.measures.judgement import Judgement
+from spanscore.measures.measure import Measure
+from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.columns import Bools, Longs
+    from spanscore.corpus.columns import Bools, Longs
 
 COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
 
@@ -25,7 +27,7 @@ class SemevalStrict(Measure):
     """Pairs of spans with the same boundaries and type.
 
     Gold and predicted spans are paired one to one: identical ones first, then those with the same boundaries, then
-    those that overlap, so that as many pairs as possible are of one type and share as many characters as possible. A
+    those that overlap, with as many same-type pairs and then as many shared characters as possible. A
     pair is correct (same boundaries and type) or incorrect; a gold span without a partner is missed, a predicted one
     spurious. possible = correct + incorrect + partial + missed, actual = correct + incorrect + partial + spurious;
     P = correct / actual, R = correct / possible. A pair counts for the gold span's type.
@@ -40,10 +42,7 @@ class SemevalStrict(Measure):
 
     name: ClassVar[str] = "semeval.strict"
     overlap: float = parameter(
-        0.0,
-        "the least share of a gold span's characters that a prediction must have to be its partner",
-        low=0.0,
-        high=1.0,
+        0.0, "Minimum share of a gold span's characters that its partner must cover.", low=0.0, high=1.0
     )
 
     def tally(self, pairing: Pairing) -> Tally:
@@ -63,48 +62,37 @@ class SemevalStrict(Measure):
         return Tally.count(pairing, events)
 
     def ratios(self, counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-        """What is correct, and half of what is partial, over all that was predicted and all that was possible."""
+        """Return correct and half of partial, over all predictions and over all possible matches."""
         credit = counts["correct"] + 0.5 * counts["partial"]
         paired = counts["correct"] + counts["incorrect"] + counts["partial"]
         return credit, paired + counts["spurious"], credit, paired + counts["missed"]
 
     def shown(self, counts: Mapping[str, Any]) -> dict[str, Any]:
-        """The five counts, and what they add up to."""
+        """Return the five counts and their totals."""
         _, actual, _, possible = self.ratios(counts)
         return {**{name: counts[name] for name in COUNTS}, "possible": possible, "actual": actual}
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A span is right if its pair is correct; a gold span is taken for its partner's type."""
+        """Judge the spans of a correct pair as right, and other pairs of two types as wrong types."""
         gold, pred = pairing.gold, pairing.pred
         a, b = self._pairs(pairing)
-        correct, _ = self._kinds(pairing, a, b)
-        same = gold.label[a] == pred.label[b]
-        told = correct | ~same
-        cell, partner = np.full(len(gold.doc), -1, np.int32), np.full(len(gold.doc), -1)
-        cell[a] = np.where(correct, gold.label[a], np.where(same, -1, pred.label[b]))
-        partner[a] = np.where(told, b, -1)
         shared = np.minimum(gold.end[a], pred.end[b]) - np.maximum(gold.start[a], pred.start[b])
         union = np.maximum(gold.end[a], pred.end[b]) - np.minimum(gold.start[a], pred.start[b])
-        iou = np.zeros(len(gold.doc))
-        iou[a] = np.where(union == 0, 1.0, shared / np.maximum(union, 1))
-        right = np.zeros(len(pred.doc), np.bool_)
-        right[b[correct]] = True
-        taken = np.full(len(pred.doc), -1)
-        taken[b[~correct & ~same]] = a[~correct & ~same]
-        return Judgement(pairing, cell, partner, iou, right, taken, loose=np.flatnonzero(~right & (taken < 0)))
+        iou = np.where(union == 0, 1.0, shared / np.maximum(union, 1))
+        return Judgement.from_pairs(pairing, a, b, self._kinds(pairing, a, b)[0], iou=iou)
 
     def _pairs(self, pairing: Pairing) -> tuple[Longs, Longs]:
-        """The pairing of spans that all four measures share."""
-        return pairing.once(("semeval", self.overlap), lambda it: _pair_up(it, self.overlap))
+        """Return the pairs of spans, which all four measures share."""
+        return pairing.once(_pair_up, self.overlap)
 
     def _kinds(self, pairing: Pairing, a: Longs, b: Longs) -> tuple[Bools, Bools]:
-        """Which pairs are correct, and which are partial."""
+        """Return which pairs are correct, and which are partial."""
         same, exact = _alike(pairing, a, b)
         return same & exact, np.zeros(len(a), np.bool_)
 
 
 class SemevalExact(SemevalStrict):
-    """Pairs of spans with the same boundaries, whatever their types.
+    """Pairs of spans with the same boundaries, of any types.
 
     As `semeval.strict`, but a pair with the same boundaries is correct.
     """
@@ -116,7 +104,7 @@ class SemevalExact(SemevalStrict):
 
 
 class SemevalPartial(SemevalStrict):
-    """Pairs of spans that overlap, whatever their types; half if their boundaries differ.
+    """Pairs of spans that overlap, of any types; half credit if their boundaries differ.
 
     As `semeval.exact`, but a pair with other boundaries is partial and counts half:
     P = (correct + partial / 2) / actual, R = (correct + partial / 2) / possible.
@@ -132,7 +120,7 @@ class SemevalPartial(SemevalStrict):
 class SemevalType(SemevalStrict):
     """Pairs of spans that overlap and have the same type.
 
-    As `semeval.strict`, but a pair of the same type is correct, whatever its boundaries.
+    As `semeval.strict`, but a pair of the same type is correct with any boundaries.
     """
 
     name: ClassVar[str] = "semeval.type"
@@ -142,7 +130,7 @@ class SemevalType(SemevalStrict):
 
 
 def _alike(pairing: Pairing, a: Longs, b: Longs) -> tuple[Bools, Bools]:
-    """Whether pairs have the same type, and whether they have the same boundaries."""
+    """Return whether pairs have the same type, and whether they have the same boundaries."""
     gold, pred = pairing.gold, pairing.pred
     return gold.label[a] == pred.label[b], (gold.start[a] == pred.start[b]) & (gold.end[a] == pred.end[b])
 

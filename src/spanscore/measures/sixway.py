@@ -1,20 +1,22 @@
-"""sixway: every prediction strict, exact, partial, incorrect or spurious, and every gold span that none took a miss."""
+"""sixway: predictions are strict, exact, partial, incorrect or spurious; a gold span that none took is a miss."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from spanscore.measures.measure import Judgement, Measure, parameter
+from spanscore.measures.judgement import Judgement
+from spanscore.measures.measure import Measure
+from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.columns import Floats, Longs
+    from spanscore.corpus.columns import Floats, Longs
 
 STRICT, EXACT, PARTIAL, INCORRECT, SPURIOUS = range(5)
 LABELS = ("strict", "exact", "partial", "incorrect", "spurious")
@@ -25,7 +27,7 @@ class SixWayStrict(Measure):
     """Predictions with the boundaries and the type of a gold span.
 
     Each prediction takes its best gold span by the ratio of shared characters to the length of the longer of the two
-    (of equals: same type, then start, end and type) and is strict (same type and boundaries), exact (same type, ratio
+    (ties: same type first, then start, end and type) and is strict (same type and boundaries), exact (same type, ratio
     in [threshold, 1)), partial (other type, ratio in [threshold, 1]), incorrect (ratio below) or spurious (none). A
     gold span that no prediction took is a miss. possible = strict + exact + partial + incorrect + miss, actual =
     strict + exact + partial + incorrect + spurious; P = strict / actual, R = strict / possible.
@@ -42,8 +44,8 @@ class SixWayStrict(Measure):
 
     name: ClassVar[str] = "sixway.strict"
     credit: ClassVar[tuple[float, float, float]] = (1.0, 0.0, 0.0)
-    """What a strict, an exact and a partial one count."""
-    threshold: float = parameter(0.5, "the least ratio that is exact or partial", low=0.0, high=1.0)
+    """The credit of a strict, an exact and a partial prediction."""
+    threshold: float = parameter(0.5, "Minimum overlap ratio for exact and partial.", low=0.0, high=1.0)
 
     @property
     def local(self) -> bool:
@@ -52,74 +54,70 @@ class SixWayStrict(Measure):
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count predictions by their label, under the type of the gold span that they took."""
-        return pairing.once(("sixway", self.threshold), self._count)
-
-    def _count(self, pairing: Pairing) -> Tally:
-        gold, pred = pairing.gold, pairing.pred
-        taken, _, kind = self._take(pairing)
-        label = np.where(taken >= 0, gold.label[taken] if len(gold.label) else 0, pred.label)
-        events: dict[str, tuple[Any, ...]] = {
-            name: (pred.doc[kind == code], label[kind == code]) for code, name in enumerate(LABELS)
-        }
-        missed = np.ones(len(gold.start), np.bool_)
-        missed[taken[taken >= 0]] = False
-        events["miss"] = (gold.doc[missed], gold.label[missed])
-        return Tally.count(pairing, events)
+        return pairing.once(_count, self.threshold)
 
     def ratios(self, counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-        """The credit over all that was predicted, and over all that was possible."""
+        """Return the credit over all predictions, and over all possible matches."""
         credit = sum(part * counts[name] for part, name in zip(self.credit, LABELS, strict=False))
         took = sum(counts[name] for name in LABELS[:SPURIOUS])
         return credit, took + counts["spurious"], credit, took + counts["miss"]
 
     def shown(self, counts: Mapping[str, Any]) -> dict[str, Any]:
-        """The six counts, and what they add up to."""
+        """Return the six counts and their totals."""
         _, actual, _, possible = self.ratios(counts)
         return {**{name: counts[name] for name in (*LABELS, "miss")}, "possible": possible, "actual": actual}
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A prediction is right if it gets full credit; a gold span is taken for what takes it best."""
-        gold, pred = pairing.gold, pairing.pred
-        taken, ratio, kind = self._take(pairing)
-        right = (kind == STRICT) | ((kind == EXACT) & (self.credit[EXACT] == 1))
-        counts = right | (kind == PARTIAL)
-        rows = np.flatnonzero(counts)
-        rows = rows[np.lexsort((rows, kind[rows], taken[rows]))]
-        rows = rows[np.concatenate([[True], taken[rows][1:] != taken[rows][:-1]])[: len(rows)]]
-        cell, partner = np.full(len(gold.start), -1, np.int32), np.full(len(gold.start), -1)
-        cell[taken[rows]], partner[taken[rows]] = pred.label[rows], rows
-        best = np.zeros(len(gold.start))
-        np.maximum.at(best, taken[taken >= 0], ratio[taken >= 0])
-        in_cell = np.zeros(len(pred.start), np.bool_)
-        in_cell[rows] = True
-        wrongly = np.where(in_cell & ~right, taken, -1)
-        return Judgement(pairing, cell, partner, best, right, wrongly, loose=np.flatnonzero(~in_cell))
+        """Judge a prediction as right if it gets full credit."""
+        taken, ratio, kind = pairing.once(_take, self.threshold)
+        pred = np.flatnonzero(taken >= 0)
+        pred = pred[np.lexsort((pred, kind[pred], taken[pred]))]
+        right = (kind[pred] == STRICT) | ((kind[pred] == EXACT) & (self.credit[EXACT] == 1))
+        near = right | (kind[pred] == PARTIAL)
+        best = np.zeros(len(pairing.gold.start))
+        np.maximum.at(best, taken[pred], ratio[pred])
+        judged = Judgement.from_pairs(pairing, taken[pred[near]], pred[near], right[near])
+        return replace(judged, iou=best)
 
-    def _take(self, pairing: Pairing) -> tuple[Longs, Floats, Longs]:
-        """For each prediction: the gold row that it takes (-1: none), their ratio, and its label."""
-        gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
-        longer = np.maximum((gold.end - gold.start)[both.gold], (pred.end - pred.start)[both.pred])
-        ratio = np.where(longer == 0, 1.0, both.shared / np.maximum(longer, 1))
-        same = gold.label[both.gold] == pred.label[both.pred]
-        pairs = np.arange(len(both))
-        if len(both) and (np.bincount(both.pred) > 1).any():
-            pairs = np.lexsort((both.gold, ~same, -ratio, both.pred))
-            pairs = pairs[np.concatenate([[True], both.pred[pairs][1:] != both.pred[pairs][:-1]])]
-        near = ratio[pairs] >= self.threshold
-        kind = np.where(same[pairs], np.where(ratio[pairs] == 1, STRICT, EXACT), PARTIAL)
-        kind = np.where(near | (kind == STRICT), kind, INCORRECT)
-        rows = both.pred[pairs]
-        taken, ratios, kinds = (
-            np.full(len(pred.start), -1),
-            np.zeros(len(pred.start)),
-            np.full(len(pred.start), SPURIOUS),
-        )
-        taken[rows], ratios[rows], kinds[rows] = both.gold[pairs], ratio[pairs], kind
-        return taken, ratios, kinds
+
+def _count(pairing: Pairing, threshold: float) -> Tally:
+    gold, pred = pairing.gold, pairing.pred
+    taken, _, kind = pairing.once(_take, threshold)
+    label = np.where(taken >= 0, gold.label[taken] if len(gold.label) else 0, pred.label)
+    events: dict[str, tuple[Any, ...]] = {
+        name: (pred.doc[kind == code], label[kind == code]) for code, name in enumerate(LABELS)
+    }
+    missed = np.ones(len(gold.start), np.bool_)
+    missed[taken[taken >= 0]] = False
+    events["miss"] = (gold.doc[missed], gold.label[missed])
+    return Tally.count(pairing, events)
+
+
+def _take(pairing: Pairing, threshold: float) -> tuple[Longs, Floats, Longs]:
+    """Return for each prediction the gold row that it takes (-1: none), their ratio, and its label."""
+    gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
+    longer = np.maximum((gold.end - gold.start)[both.gold], (pred.end - pred.start)[both.pred])
+    ratio = np.where(longer == 0, 1.0, both.shared / np.maximum(longer, 1))
+    same = gold.label[both.gold] == pred.label[both.pred]
+    pairs = np.arange(len(both))
+    if len(both) and (np.bincount(both.pred) > 1).any():
+        pairs = np.lexsort((both.gold, ~same, -ratio, both.pred))
+        pairs = pairs[np.concatenate([[True], both.pred[pairs][1:] != both.pred[pairs][:-1]])]
+    near = ratio[pairs] >= threshold
+    kind = np.where(same[pairs], np.where(ratio[pairs] == 1, STRICT, EXACT), PARTIAL)
+    kind = np.where(near | (kind == STRICT), kind, INCORRECT)
+    rows = both.pred[pairs]
+    taken, ratios, kinds = (
+        np.full(len(pred.start), -1),
+        np.zeros(len(pred.start)),
+        np.full(len(pred.start), SPURIOUS),
+    )
+    taken[rows], ratios[rows], kinds[rows] = both.gold[pairs], ratio[pairs], kind
+    return taken, ratios, kinds
 
 
 class SixWayFlexible(SixWayStrict):
-    """Predictions with the type of a gold span and boundaries near enough.
+    """Predictions with the type of a gold span and similar boundaries.
 
     As `sixway.strict`, but exact ones count too: P = (strict + exact) / actual, R = (strict + exact) / possible.
     """
@@ -129,7 +127,7 @@ class SixWayFlexible(SixWayStrict):
 
 
 class SixWayPartial(SixWayStrict):
-    """The same, and predictions of another type near enough count half.
+    """As flexible, with half credit for predictions of another type with similar boundaries.
 
     As `sixway.strict`, but P = (strict + exact + partial / 2) / actual, R = (strict + exact + partial / 2) / possible.
     """

@@ -1,4 +1,4 @@
-"""token: tokens, by type or simply as found."""
+"""token: tokens, by type or regardless of type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from spanscore.align.spans import one_label
 from spanscore.align.tokenizers import NAMES
 from spanscore.align.tokens import TokenTable, project, token_owners, token_table
 from spanscore.measures.char import judge_by_coverage
-from spanscore.measures.measure import Judgement, Measure, Untyped, parameter
+from spanscore.measures.judgement import Judgement
+from spanscore.measures.measure import Measure, Untyped
+from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Token(Measure):
-    """Tokens of each type that are predicted to be of that type.
+    """Tokens of each type that are predicted as that type.
 
     A token takes the label of the span that covers its start, or that lies inside it (of several, the first by start,
     end and label). tp = tokens with the same label in gold and prediction; P = tp / predicted, R = tp / annotated.
@@ -37,7 +39,9 @@ class Token(Measure):
     counts_spans: ClassVar[bool] = False
     symmetric: ClassVar[bool] = True
     tokenizer: str = parameter(
-        "input", "the tokens of the input (words where it has none), or of a tokenizer", choices=("input", *NAMES)
+        "input",
+        "Tokenizer; `input` takes the tokens of the input, or words where it has none.",
+        choices=("input", *NAMES),
     )
 
     def tally(self, pairing: Pairing) -> Tally:
@@ -57,26 +61,24 @@ class Token(Measure):
         return Tally.count(pairing, events)
 
     def judge(self, pairing: Pairing) -> Judgement:
-        """A span, seen as a run of tokens, is right if all its tokens are."""
+        """Project spans on tokens, and judge a span as right if all its tokens are."""
         table = self._table(pairing)
         return judge_by_coverage(self._labelled(pairing).map_sides(lambda side: project(side, table)))
 
     def _table(self, pairing: Pairing) -> TokenTable:
-        return pairing.once(
-            ("tokenizer", self.tokenizer), lambda it: token_table(it, skip_words("none"), self.tokenizer)
-        )
+        return pairing.once(token_table, skip_words("none"), self.tokenizer)
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing
 
 
 class TokenPii(Untyped, Token):
-    """Tokens that are predicted to be anything, of those that are anything.
+    """Tokens covered by any prediction, of those covered by any gold span.
 
-    As `token`, with every label called PII.
+    As `token`, after renaming every label to PII.
     """
 
     name: ClassVar[str] = "token.pii"
 
     def _labelled(self, pairing: Pairing) -> Pairing:
-        return pairing.once("pii", lambda it: one_label(it, "PII"))
+        return pairing.once(one_label, "PII")

@@ -1,4 +1,4 @@
-"""Weights of related types or entries of a knowledge base: a table of gold, system, weight."""
+"""Weights of related types or knowledge base entries: tables of gold, system, weight."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from spanscore.errors import InputError, file_stamp, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spanscore.columns import Floats, Ints
+    from spanscore.corpus.columns import Floats, Ints
 
 
 @dataclass(frozen=True)
 class Weights:
-    """How much a system's value counts for a gold value; a pair that is not listed counts 1 if equal, else 0."""
+    """The credit of a system's value for a gold value; a pair that is not listed gets 1 if equal, else 0."""
 
     table: Mapping[tuple[str, str], float]
 
     @property
     def digest(self) -> str:
-        """Eight hexadecimal digits of the table."""
+        """Eight hexadecimal digits that identify the table."""
         said = json.dumps(sorted((*pair, weight) for pair, weight in self.table.items()))
         return blake2b(said.encode(), digest_size=4).hexdigest()
 
     def __call__(self, gold: object, pred: object) -> float:
-        """The weight of one pair."""
+        """Return the weight of one pair."""
         if isinstance(gold, str) and isinstance(pred, str) and (gold, pred) in self.table:
             return self.table[gold, pred]
         return float(gold == pred)
 
     def look_up(self, gold: Ints, pred: Ints, values: Sequence[object]) -> Floats:
-        """The weights of pairs of codes."""
+        """Return the weights of pairs of codes."""
         size = len(values)  # the last value is None, whose code is -1
         pairs, place = np.unique(gold.astype(np.int64) % size * size + pred % size, return_inverse=True)
         codes = (divmod(pair, len(values)) for pair in pairs.tolist())
@@ -46,7 +46,7 @@ class Weights:
 
 
 def weights(name: str) -> Weights | None:
-    """The table `none`, or that of a file, `@file`: lines of gold, system and weight, separated by tabs."""
+    """Return the table `none`, or that of a file: lines of gold, system and weight, separated by tabs."""
     return None if name == "none" else _read(name[1:], file_stamp(name[1:]))
 
 
@@ -80,7 +80,7 @@ def _read(path: str, stamp: tuple[int, int]) -> Weights:
 
 
 def of_hierarchy(children: Mapping[str, Sequence[str]], decay: float) -> Weights:
-    """Weights for a system's type that is an ancestor of the gold type: decay to the power of the steps between them.
+    """Return weights for system types that are ancestors of the gold type: decay to the power of the steps between.
 
     >>> of_hierarchy({"thing": ["agent"], "agent": ["person"]}, 0.5).table
     {('agent', 'thing'): 0.5, ('person', 'agent'): 0.5, ('person', 'thing'): 0.25}
@@ -95,7 +95,7 @@ def of_hierarchy(children: Mapping[str, Sequence[str]], decay: float) -> Weights
         while level:
             for ancestor in level:
                 if ancestor == child:
-                    raise InputError(f"the type '{printable(child)}' is its own ancestor; take one of the steps out.")
+                    raise InputError(f"the type '{printable(child)}' is its own ancestor; remove one of the steps.")
                 table[child, ancestor] = max(weight, table.get((child, ancestor), 0.0))
             seen.update(level)
             level = list(

@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from spanscore.corpus.records import Document
 from spanscore.detectors import Failure, Outcome
 from spanscore.errors import InputError, UsageError, printable
-from spanscore.records import Document
 
 try:
     import fcntl

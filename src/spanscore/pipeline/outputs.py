@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from spanscore.engine.page import write_report
 from spanscore.errors import InputError, printable
+from spanscore.files import whole
 from spanscore.pipeline.journal import FINISHED, RUN, write
-from spanscore.report import confusion, error_tables, tallies
-from spanscore.report.files import to_json, whole
+from spanscore.report import confusion, error_tables
 from spanscore.report.metrics import metrics
+from spanscore.report.page_report import write_report
+from spanscore.result import tallies
+from spanscore.result.files import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.pipeline.journal import Journal
     from spanscore.pipeline.run import Outcome
-    from spanscore.report.privacy import Text
+    from spanscore.result.privacy import Text
 
 FILES = (
     FINISHED,

@@ -16,15 +16,15 @@ import numpy as np
 
 from spanscore.align.entities import Alignment, align_entities
 from spanscore.align.labels import LabelMap
+from spanscore.corpus.records import build
 from spanscore.detectors import DetectorSpec, Failure
 from spanscore.detectors.detector import DetectorError, UntrustedError
 from spanscore.detectors.registry import texts_of
 from spanscore.engine.local import score_all
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.measures import measure
+from spanscore.pipeline.detector_pool import About, Crew, crew
 from spanscore.pipeline.journal import FINISHED, Journal, record
-from spanscore.pipeline.work import About, Crew, crew
-from spanscore.records import build
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from spanscore.align.resolve import Resolve
     from spanscore.corpus import Corpus
+    from spanscore.corpus.records import Document
     from spanscore.detectors import Outcome as Found
-    from spanscore.records import Document
     from spanscore.result import Result
     from spanscore.stats import Bootstrap
 

@@ -1,1 +1,1 @@
-"""What people and programs look at: tables, JSON, lists of errors."""
+"""Reports for people and programs: tables, JSON, error lists and the HTML report."""

@@ -1,4 +1,4 @@
-"""A comparison as a table: for the terminal, as Markdown and LaTeX; and its diff as JSON Lines and CSV."""
+"""Comparison tables for the terminal, Markdown and LaTeX, and the diff of gold spans as JSON Lines and CSV."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import printable
-from spanscore.report.privacy import allowed
-from spanscore.report.tables import aligned, between, escape, safe_cell, shown
 from spanscore.result import NUMBERS
+from spanscore.result.privacy import allowed
+from spanscore.result.tables import aligned, between, escape, safe_cell, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from spanscore.engine.compare import Change, Comparison
-    from spanscore.report.privacy import Text
+    from spanscore.analysis.compare import Change, Comparison
+    from spanscore.result.privacy import Text
 
 
 def cells(comparison: Comparison) -> tuple[list[str], list[list[tuple[str, bool]]]]:
-    """The head, and rows of cells with whether each is the best of its measure."""
+    """Return the header and the rows; each cell comes with a flag for the best system of its measure."""
     level = f"{100 * comparison.bootstrap.level:g}%"
     beta = comparison.result.scores[0].beta
     head = ["measure", "", "system"]
@@ -44,7 +44,7 @@ def cells(comparison: Comparison) -> tuple[list[str], list[list[tuple[str, bool]
 
 
 def plain(comparison: Comparison) -> str:
-    """Columns of text; * marks the best of a measure."""
+    """Return the comparison as aligned text; * marks the best system of a measure."""
     head, rows = cells(comparison)
     lines = [head, *([printable(text) + ("*" if best else "") for text, best in row] for row in rows)]
     repeated = [bool(number) and line[0] == lines[number - 1][0] for number, line in enumerate(lines)]
@@ -53,15 +53,15 @@ def plain(comparison: Comparison) -> str:
 
 
 def legend(comparison: Comparison) -> str:
-    """What the marks mean."""
+    """Return the legend of the table."""
     return (
         f"* best; > significantly better than these systems (paired permutation test, {comparison.permutations} "
-        f"permutations, p < {comparison.alpha:g} after Holm's correction)"
+        f"permutations, p < {comparison.alpha:g} after Holm correction)"
     )
 
 
 def markdown(comparison: Comparison) -> str:
-    """A Markdown table; the best of a measure is bold."""
+    """Return a Markdown table; the best system of a measure is bold."""
     head, rows = cells(comparison)
     aligned = [":---" if i < 3 else "---:" for i in range(len(head))]
     lines = [head, aligned, *([f"**{escape(t)}**" if best else escape(t) for t, best in row] for row in rows)]
@@ -69,7 +69,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def latex(comparison: Comparison) -> str:
-    """A LaTeX table; the best of a measure is bold, letters of systems that it beats are raised."""
+    """Return a LaTeX table; the best is bold, superscripts are the letters of significantly worse systems."""
     beta = comparison.result.scores[0].beta
     lines = [r"\begin{tabular}{lllrrr}", rf"measure & & system & P & R & F$_{{{beta:g}}}$ \\", r"\hline"]
     for row in cells(comparison)[1]:
@@ -83,7 +83,7 @@ def latex(comparison: Comparison) -> str:
 
 
 def diff_lines(comparison: Comparison, changes: Sequence[Change]) -> Iterator[str]:
-    """A line for each slice with anything fixed or broken, those with the most broken first."""
+    """Yield a line for each slice with fixed or broken spans, the most broken first."""
     for by in comparison.result.by:
         for part, counts in comparison.diff(changes, by).items():
             if counts["broken"] or counts["fixed"]:
@@ -91,7 +91,7 @@ def diff_lines(comparison: Comparison, changes: Sequence[Change]) -> Iterator[st
 
 
 def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> dict[str, Any]:
-    """The differences for comparison.json, and the changes of gold spans by measure and slice."""
+    """Return the content of comparison.json: differences, ranks, and changed gold spans by measure and slice."""
     names = dict.fromkeys(repr(one.measure) for one in comparison.result.scores)
     return {
         "systems": [{"system": name, "letter": letter} for name, letter in comparison.letters().items()],
@@ -126,7 +126,7 @@ def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> d
 
 
 def write_diff(lines: IO[bytes], table: IO[bytes], changes: Sequence[Change], *, text: Text) -> None:
-    """The changes as JSON Lines and as CSV."""
+    """Write the changes as JSON Lines and as CSV."""
     encoder = msgspec.json.Encoder()
     names = ("status", "measure", "document", "start", "end", "label", *(("text",) if text != "hide" else ()))
     slices = tuple(changes[0].slices) if changes else ()

@@ -1,4 +1,4 @@
-"""The confusion matrix as a page by itself: an interactive heatmap, and the same as a table."""
+"""The confusion matrix as a standalone page: an interactive heatmap and a table."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 
 
 def plotly() -> Any:
-    """The plotting library, or an error that says how to install it."""
+    """Import plotly, or raise an error that says how to install it."""
     try:
         import plotly.graph_objects as figures
         import plotly.offline as offline
     except ImportError:
         raise MissingExtraError("the confusion matrix", "report") from None
-    figures.Figure(figures.Heatmap())  # plotly imports its parts when they are first used
+    figures.Figure(figures.Heatmap())  # plotly imports its submodules lazily, so import them now
     return figures, offline
 
 
 def page(confusion: Mapping[tuple[str | None, str | None], int], title: str, subtitle: str) -> str:
-    """A page that needs nothing but itself: plotly.js is inside, and nothing is fetched from anywhere."""
+    """Return a self-contained page: plotly.js is embedded, and nothing is loaded from the network."""
     figures, offline = plotly()
     rows, columns, counts = matrix(confusion)
     figure = figures.Figure(
@@ -78,7 +78,7 @@ def page(confusion: Mapping[tuple[str | None, str | None], int], title: str, sub
 def matrix(
     confusion: Mapping[tuple[str | None, str | None], int],
 ) -> tuple[list[str], list[str], list[list[int]]]:
-    """Types of rows (what it is, or spurious) and columns (what it was taken for, or missed), and the counts."""
+    """Return row names (gold types and spurious), column names (predicted types and missed), and the counts."""
     types = sorted({name for cell in confusion for name in cell if name is not None})
     counts = [[confusion.get((a, b), 0) for b in (*types, None)] for a in (*types, None)]
     return [*types, SPURIOUS], [*types, MISSED], counts
@@ -93,12 +93,12 @@ STYLE = (
 
 
 def _shade(count: int) -> float:
-    """Large counts must not make small ones invisible: the colour follows the logarithm."""
+    """Return a color value on a logarithmic scale, so that small counts stay visible next to large ones."""
     return 0.0 if not count else 1.0 + len(bin(count)) + count / (1 << count.bit_length())
 
 
 def _safe(label: str) -> str:
-    """A label for a plot, whose texts may hold markup."""
+    """Escape a label, because plotly interprets markup in its texts."""
     return html.escape("".join(c if c.isprintable() else "\ufffd" for c in label))
 
 
@@ -108,5 +108,5 @@ def _table(rows: Sequence[str], columns: Sequence[str], counts: Sequence[Sequenc
         f'<tr><th scope="row">{html.escape(name)}</th>{"".join(f"<td>{n}</td>" for n in row)}</tr>'
         for name, row in zip(rows, counts, strict=True)
     )
-    caption = "Counts: rows are what a span is, columns what it was taken for"
+    caption = "Counts: rows are actual types, columns are predicted types"
     return f"<table><caption>{caption}</caption><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,4 +1,4 @@
-"""Errors as CSV tables: what was wrongly predicted, and what was not found; nothing in them is a formula."""
+"""CSV tables of false positives and false negatives, safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import csv
 import io
 from typing import IO, TYPE_CHECKING
 
-from spanscore.report.privacy import allowed
-from spanscore.report.tables import safe_cell
+from spanscore.result.privacy import allowed
+from spanscore.result.tables import safe_cell
 
 if TYPE_CHECKING:
-    from spanscore.report.privacy import Text
     from spanscore.result import Scores
+    from spanscore.result.privacy import Text
     from spanscore.verdicts import Error
 
 COLUMNS = (
@@ -32,7 +32,7 @@ AROUND = 40
 
 
 def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text: Text) -> dict[str, int]:
-    """Write a line for every gold and every predicted span that is not right, and say how many there are of each."""
+    """Write a line for every gold and predicted span that is not correct, and return the number of each."""
     assert scores.pairing is not None
     texts = dict(zip(scores.pairing.gold.ids, scores.pairing.text, strict=True))
     counts = {"gold": 0, "predicted": 0}
@@ -54,15 +54,15 @@ def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text:
     return counts
 
 
-def _row(error: Error, whole: str, text: Text) -> list[str | int]:
+def _row(error: Error, content: str, text: Text) -> list[str | int]:
     span, other = error.span, error.counterpart
     gold, pred = (span, other) if error.side == "gold" else (other, span)
     return [
         safe_cell(error.document),
         span.start,
         span.end,
-        safe_cell(allowed(whole[span.start : span.end], text) or ""),
-        safe_cell(_context(error, whole, text)),
+        safe_cell(allowed(content[span.start : span.end], text) or ""),
+        safe_cell(_context(error, content, text)),
         "" if gold is None else safe_cell(gold.label),
         "" if pred is None else safe_cell(pred.label),
         "" if pred is None or pred.score is None else repr(pred.score),
@@ -72,11 +72,11 @@ def _row(error: Error, whole: str, text: Text) -> list[str | int]:
     ]
 
 
-def _context(error: Error, whole: str, text: Text) -> str:
-    """What stands around a span, the span itself in brackets."""
-    if not whole or text == "hide":
+def _context(error: Error, content: str, text: Text) -> str:
+    """Return the span in brackets with the text around it."""
+    if not content or text == "hide":
         return ""
     start, end = error.span.start, error.span.end
-    pieces = (whole[max(0, start - AROUND) : start], whole[start:end], whole[end : end + AROUND])
+    pieces = (content[max(0, start - AROUND) : start], content[start:end], content[end : end + AROUND])
     before, inside, after = (allowed(piece, text) for piece in pieces)
-    return f"{'…' if start > AROUND else ''}{before}[{inside}]{after}{'…' if end + AROUND < len(whole) else ''}"
+    return f"{'…' if start > AROUND else ''}{before}[{inside}]{after}{'…' if end + AROUND < len(content) else ''}"

@@ -1,10 +1,10 @@
-"""metrics.json: the numbers of a run under the names that pipelines look for."""
+"""metrics.json: the scores of a run under the names that evaluation pipelines expect."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spanscore.report.tables import known
+from spanscore.result.tables import known
 
 if TYPE_CHECKING:
     from spanscore.result import Score, Scores
@@ -20,7 +20,7 @@ def metrics(
     more: dict[str, Any],
     bootstrap: Bootstrap | None = None,
 ) -> dict[str, Any]:
-    """Precision, recall and F of the PII level, the same by entity type, and how many samples they are of."""
+    """Return PII-level and per-entity-type precision, recall and F, and the number of samples."""
     precision, recall, f = numbers(pii.overall)
     return {
         "precision": precision,
@@ -47,7 +47,7 @@ def metrics(
 
 
 def _intervals(by_type: Scores, pii: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Where precision, recall and F are likely to be, of the PII level and by entity type."""
+    """Return the confidence intervals of the PII-level and per-entity-type scores."""
     found = {"pii": pii.interval(bootstrap)}
     found |= {f"entity:{label}": by_type.interval(bootstrap, label) for label in by_type.by_type}
     ends = {
@@ -62,5 +62,5 @@ def _intervals(by_type: Scores, pii: Scores, bootstrap: Bootstrap) -> dict[str, 
 
 
 def numbers(score: Score) -> list[float | None]:
-    """Precision, recall and F; undefined is None."""
+    """Return precision, recall and F; undefined values are None."""
     return [known(value) for value in (score.precision, score.recall, score.f)]

@@ -1,4 +1,4 @@
-"""A sweep over thresholds as a table, as CSV of every point, and as JSON."""
+"""Threshold sweeps as a table, as CSV with every point, and as JSON."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import printable
-from spanscore.report.tables import ALL, aligned, known, safe_cell, shown
+from spanscore.result.tables import ALL, aligned, known, safe_cell, shown
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spanscore.columns import Floats
-    from spanscore.engine.sweep import Calibration, Curve, Sweep
+    from spanscore.analysis.sweep import Calibration, Curve, Sweep
+    from spanscore.corpus.columns import Floats
 
 SCHEMA = "spanscore.sweep/1"
 
 
 def plain(found: Sweep, recall: float | None, at: Sequence[float]) -> str:
-    """A line for each type: average precision, the best threshold and the numbers there; and those at thresholds that
-    were asked for.
+    """Return a line per type: average precision, calibration error, and the scores at the best threshold.
+
+    Each threshold in `at` adds another line.
     """
     several = len({curve.system for curve in found.curves}) > 1
     beta = f"F{found.curves[0].beta:g}" if found.curves else "F1"
@@ -36,17 +37,17 @@ def plain(found: Sweep, recall: float | None, at: Sequence[float]) -> str:
         for number, threshold in enumerate((best, *at)):
             score = None if threshold is None else curve.at(threshold)
             names = [*([curve.system] if several else []), repr(curve.measure), curve.type or ALL]
-            about = [*map(printable, names), shown(curve.average_precision), shown(error)]
+            leading = [*map(printable, names), shown(curve.average_precision), shown(error)]
             numbers = ["–"] * 3 if score is None else [shown(n) for n in (score.precision, score.recall, score.f)]
             mark = "" if not at else "*" if number == 0 and best is not None else " "
-            lines.append([*(about if number == 0 else [""] * len(about)), spelt(threshold) + mark, *numbers])
-    goal = f"the highest {beta}" if recall is None else f"the highest precision with a recall of at least {recall:g}"
-    told = f"{'*' if at else 'threshold'}: predictions with at least this score give {goal}; –: none does"
-    return "\n".join([*aligned(lines, len(head) - 6), "", told])
+            lines.append([*(leading if number == 0 else [""] * len(leading)), spelt(threshold) + mark, *numbers])
+    goal = f"the highest {beta}" if recall is None else f"the highest precision at a recall of at least {recall:g}"
+    legend = f"{'*' if at else 'threshold'}: keeping only predictions with at least this score gives {goal}; –: none"
+    return "\n".join([*aligned(lines, len(head) - 6), "", legend])
 
 
 def spelt(threshold: float | None) -> str:
-    """A threshold, as short as tells it from others.
+    """Format a threshold with as few digits as identify it exactly.
 
     >>> spelt(0.85), spelt(None)
     ('0.85', '–')
@@ -55,7 +56,7 @@ def spelt(threshold: float | None) -> str:
 
 
 def separated(found: Sweep) -> str:
-    """Every point of every curve as CSV."""
+    """Return every point of every curve as CSV."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["system", "measure", "type", "threshold", "precision", "recall", "f"])
@@ -68,15 +69,15 @@ def separated(found: Sweep) -> str:
 
 
 def to_json(found: Sweep, recall: float | None, at: Sequence[float]) -> bytes:
-    """The sweep as indented JSON, each curve as columns."""
-    said = {
+    """Return the sweep as indented JSON, each curve as columns."""
+    document = {
         "schema": SCHEMA,
         "version": __version__,
         "goal": "f" if recall is None else {"recall": recall},
         "warnings": list(found.warnings),
         "curves": [_curve(curve, recall, at) for curve in found.curves],
     }
-    return msgspec.json.format(msgspec.json.encode(said), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
 def _curve(curve: Curve, recall: float | None, at: Sequence[float]) -> dict[str, Any]:

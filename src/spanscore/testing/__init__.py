@@ -1,4 +1,4 @@
-"""For those who test scorers: random corpora, and a slow, obvious scorer that says what the numbers must be."""
+"""Tools for testing scorers: random corpora, and a slow but obviously correct reference scorer."""
 
 from spanscore.testing.reference import reference_tally
 from spanscore.testing.strategies import corpora, pairs

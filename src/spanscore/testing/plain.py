@@ -1,4 +1,4 @@
-"""What the plain scorer sees: spans as tuples, mentions with their attributes, a document's text and tokens."""
+"""Data structures of the reference scorer: spans as tuples, mentions with attributes, text and tokens of a document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spanscore.records import Document
+    from spanscore.corpus.records import Document
 
 Span = tuple[int, int, str]
 Token = tuple[int, int]
@@ -14,18 +14,13 @@ Counts = dict[str, int]
 
 
 class Side(set[Span]):
-    """The spans of one side of a document, duplicates counted once; and its mentions, those that differ in attributes
-    alone told apart.
-    """
+    """The distinct spans of one side of a document, and its mentions, which may differ only in their attributes."""
 
     def __init__(self, document: Document | None) -> None:
         spans = document.spans if document else []
         super().__init__((span.start, span.end, span.label) for span in spans)
         name = str(document.id) if document else ""
         self.mentions = sorted({Mention(name, span) for span in spans}, key=Mention.order)
-        self.best: dict[Span, Mention] = {}
-        for mention in sorted(self.mentions, key=lambda one: (-_score(spans, one), one.order()), reverse=True):
-            self.best[mention.span] = mention
 
 
 class Mention:
@@ -37,7 +32,7 @@ class Mention:
         self.attrs: dict[str, Any] = dict(span.attrs or {})
 
     def order(self) -> tuple[Any, ...]:
-        """What mentions are sorted and told apart by."""
+        """Return the key by which mentions are sorted and compared."""
         known = sorted({"kbid", "locationType", "dateFormat", *self.attrs})
         return (*self.span, *((name in self.attrs, repr(self.attrs.get(name))) for name in known))
 
@@ -48,7 +43,7 @@ class Mention:
         return hash(self.order())
 
     def field(self, name: str) -> Any:
-        """A field of a key."""
+        """Return the value of one field of a key."""
         start, end, label = self.span
         eid = self.attrs.get("kbid")
         return {
@@ -62,18 +57,12 @@ class Mention:
         }.get(name, self.attrs.get(name))
 
     def key(self, fields: Any) -> tuple[Any, ...]:
-        """What must be the same."""
+        """Return the values that two matching mentions must share."""
         return tuple(self.field(name) for name in fields)
 
 
-def _score(spans: list[Any], mention: Mention) -> float:
-    """The best score of the spans that are this mention; none is worst."""
-    same = [span for span in spans if Mention(mention.document, span) == mention]
-    return max(float("-inf") if span.score is None else span.score for span in same)
-
-
 class Text:
-    """A document's text and tokens, from whichever side has them."""
+    """The text and tokens of a document, from whichever side has them."""
 
     def __init__(self, gold: Document, pred: Document | None) -> None:
         sides = [side for side in (gold, pred) if side is not None]
@@ -82,19 +71,19 @@ class Text:
 
     @property
     def tokens(self) -> list[Token]:
-        """The tokens that are given, or words and single other characters."""
+        """The tokens of the data, or else words and single other characters."""
         if self.given is not None:
             return self.given
         return [match.span() for match in re.finditer(r"\w+|[^\w\s]", self.text or "")]
 
 
 def share(a: Span, b: Span) -> float:
-    """The share of the first span's characters that the second has too."""
+    """Return the share of the first span's characters that the second span covers."""
     return (min(a[1], b[1]) - max(a[0], b[0])) / (a[1] - a[0]) if a[1] > a[0] else 1.0
 
 
 def overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    """Whether two stretches share a character; an empty one only with an empty one in the same place."""
+    """Return whether two ranges share a character; an empty range overlaps only an identical one."""
     if a[0] == a[1] or b[0] == b[1]:
         return a == b
     return max(a[0], b[0]) < min(a[1], b[1])

@@ -1,6 +1,6 @@
-"""The executable specification: every measure written down as plainly as can be, one document at a time.
+"""Executable specification: every measure, implemented as plainly as possible, one document at a time.
 
-Nothing here is fast, and nothing here is shared with the code that is. A span is a tuple (start, end, label).
+This code is slow on purpose and shares nothing with the fast implementation. A span is a tuple (start, end, label).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def reference_tally(measure: Measure, gold: Corpus, pred: Corpus) -> dict[tuple[str, str], Counts]:
-    """What the measure counts in each document for each label, where it counts anything."""
+    """Return the nonzero counts of a measure by (document, label)."""
     predicted = {str(document.id): document for document in pred.documents()}
     found: dict[tuple[str, str], Counts] = {}
-    if measure.whole:
+    if measure.needs_all_documents:
         documents = [(document, predicted.get(str(document.id))) for document in gold.documents()]
         row = mentions.WHOLE[measure.name](measure, documents)
         return {("", ""): {key: value for key, value in row.items() if value}} if any(row.values()) else {}

@@ -1,4 +1,4 @@
-"""The specification of mentions, links and clusterings, written down as plainly as can be."""
+"""Reference implementation of the measures of mentions, links and clusterings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spanscore.testing.plain import Counts, Mention, Side, Text, overlap, share
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spanscore.records import Document
+    from spanscore.corpus.records import Document
 
 
 def _filtered(name: str, mentions: list[Mention]) -> list[Mention]:
@@ -27,7 +27,7 @@ def _filtered(name: str, mentions: list[Mention]) -> list[Mention]:
 
 
 def _add(counts: Any, name: str, credit: float) -> None:
-    """Credit that is not whole is counted in units of 2**-36."""
+    """Add credit to a count; fractional credit is counted in units of 2**-36."""
     if credit == 1:
         counts[name] += 1
     elif credit > 0:
@@ -35,7 +35,7 @@ def _add(counts: Any, name: str, credit: float) -> None:
 
 
 def sets(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> None:
-    """Keys that are in both sets."""
+    """Count keys that are in both sets."""
     sides = [{m.key(measure.fields): m for m in _filtered(measure.filter, side.mentions)} for side in (gold, pred)]
     for (mine, other), names in zip((sides, sides[::-1]), (("rtp", "annotated"), ("ptp", "predicted")), strict=True):
         for key, mention in mine.items():
@@ -45,13 +45,13 @@ def sets(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> None:
 
 
 def overlap_share(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> None:
-    """The share of each mention that the other side covers."""
-    sides = [_filtered(measure.filter, side.mentions) for side in (gold, pred)]
+    """Credit each mention with the share of it that the other side covers."""
+    sides = [_once(measure, _filtered(measure.filter, side.mentions)) for side in (gold, pred)]
     fields = [name for name in measure.fields if name not in ("span", "docid")]
     names = (("rtp", "annotated"), ("ptp", "predicted"))
     for number, (mine, other) in enumerate((sides, sides[::-1])):
         if measure.others == "count":
-            for mention in (gold, pred)[number].mentions:
+            for mention in _once(measure, (gold, pred)[number].mentions):
                 counts[mention.span[2] if measure.by_type else ""][names[number][1]] += 1
         for mention in mine:
             shares = [
@@ -63,6 +63,13 @@ def overlap_share(measure: Any, gold: Side, pred: Side, text: Text, counts: Any)
             row = counts[mention.span[2] if measure.by_type else ""]
             _add(row, names[number][0], credit)
             row[names[number][1]] += measure.others == "drop"
+
+
+def _once(measure: Any, mentions: list[Mention]) -> list[Mention]:
+    """Return one mention for each key; without the span in the key, every mention."""
+    if "span" not in measure.fields and not {"docid", "start", "end"} <= set(measure.fields):
+        return mentions
+    return list({one.key(measure.fields): one for one in reversed(mentions)}.values())
 
 
 def _sum(mention: Mention, others: list[Mention], fields: list[str]) -> float:
@@ -81,7 +88,7 @@ def _clusters(measure: Any, mentions: list[Mention]) -> list[set[Any]]:
 
 
 def _clustering(measure: Any, documents: list[tuple[Document, Document | None]]) -> Counts:
-    """Every way to compare clusterings, from its definition."""
+    """Compare clusterings by the definition of the measure."""
     sides = []
     for number in range(2):
         mentions = [m for pair in documents for m in _filtered(measure.filter, Side(pair[number]).mentions)]
@@ -122,7 +129,7 @@ def _pairs_out(clusters: list[set[Any]]) -> set[Any]:
 
 
 def _ceaf(mine: list[set[Any]], other: list[set[Any]], alike: Callable[[Any, Any], float]) -> float:
-    """The best of all one-to-one assignments."""
+    """Return the value of the best one-to-one assignment, found by trying all of them."""
     if not mine:
         return 0.0
     first, rest = mine[0], mine[1:]

@@ -1,4 +1,4 @@
-"""The specification of spans that are paired one to one, written down as plainly as can be."""
+"""Reference implementation of the measures that pair spans one to one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def semeval(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any) -> None:
-    """Pairs, one to one, by what is right about them."""
+    """Pair spans one to one, and count the pairs by what is right about them."""
     golds, preds = sorted(gold), sorted(pred)
     pairs = [(g, p) for g in golds for p in preds if g == p]
     for rule in (lambda g, p: g[:2] == p[:2], lambda g, p: overlap(g[:2], p[:2]) and share(g, p) >= measure.overlap):
@@ -36,7 +36,7 @@ def semeval(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: 
 
 
 def _best_assignment(golds: list[Span], preds: list[Span], rule: Any) -> tuple[tuple[Any, ...], list[Any]]:
-    """Of all assignments the one with the most same-type pairs, then the most overlap, then the earliest partners."""
+    """Return the assignment with the most same-type pairs, then the most overlap, then the earliest partners."""
     if not golds:
         return (0, 0, ()), []
     first, rest = golds[0], golds[1:]
@@ -52,36 +52,51 @@ def _best_assignment(golds: list[Span], preds: list[Span], rule: Any) -> tuple[t
     return best
 
 
-def instance(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> None:
-    """Annotations in the same place, or nearly, with the same subtype."""
+SUBTYPES = ("dateFormat", "addressType", "locationType", "idType", "contactType", "subtype")
+Annotation = tuple[Span, tuple[Any, ...]]
+"""A span with its text and subtypes, which make two annotations in one place different."""
 
-    def right(g: Span, p: Span) -> bool:
-        mine, other = gold.best[g].attrs, pred.best[p].attrs
+
+def _annotations(side: Side) -> list[Annotation]:
+    """Return the distinct annotations of one side, sorted."""
+    found = {(one.span, tuple(one.attrs.get(name) for name in ("text", *SUBTYPES))) for one in side.mentions}
+    return sorted(found, key=repr)
+
+
+def instance(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> None:
+    """Count annotations at the same, or nearly the same, position that agree in the fields of the measure."""
+
+    def right(mine: Annotation, other: Annotation) -> bool:
+        g, p = mine[0], other[0]
+        if measure.name == "sandbox.instance-relax":
+            near = g[0] == p[0] if measure.anchor == "start" else abs(g[0] - p[0]) <= measure.tolerance
+            return g[2] == p[2] and near and abs(g[1] - p[1]) <= measure.tolerance
+        texts = {one[1][0] for one in (mine, other) if one[1][0] is not None}
+        fields = [dict(zip(SUBTYPES, one[1][1:], strict=True)) for one in (mine, other)]
+        same = g == p and len(texts) <= 1
         if measure.name == "sandbox.subtype":
-            place = [str(attrs.get("locationType", "")).upper() for attrs in (mine, other)]
-            return g == p and place[0] == place[1] and mine.get("dateFormat") == other.get("dateFormat")
+            places = [str(one["locationType"]).upper() for one in fields]
+            return same and places[0] == places[1] and fields[0]["dateFormat"] == fields[1]["dateFormat"]
         if measure.name == "sandbox.hipaa":
             phi = {"CITY": True, "HOSPITAL": measure.table == "i2b2", "STATE": measure.table == "i2b2", "NONE": None}
-            return g == p and len({phi[str(attrs.get("locationType")).upper()] for attrs in (mine, other)}) == 1
-        if measure.name == "sandbox.instance-relax" and g[2] == p[2]:
-            near = g[0] == p[0] if measure.anchor == "start" else abs(g[0] - p[0]) <= measure.tolerance
-            return near and abs(g[1] - p[1]) <= measure.tolerance
-        return g == p
+            return same and len({phi[str(one["locationType"]).upper()] for one in fields}) == 1
+        return same
 
-    for span in gold:
+    golds, preds = _annotations(gold), _annotations(pred)
+    for span, _ in golds:
         counts[span[2]]["annotated"] += 1
-    for span in pred:
+    for span, _ in preds:
         counts[span[2]]["predicted"] += 1
-    for label in {span[2] for span in gold}:
-        mine = [span for span in sorted(gold) if span[2] == label]
-        counts[label]["tp"] += _most_pairs(mine, sorted(pred), right)
+    for label in {span[2] for span, _ in golds}:
+        mine = [one for one in golds if one[0][2] == label]
+        counts[label]["tp"] += _most_pairs(mine, preds, right)
 
 
-def _most_pairs(golds: list[Span], preds: list[Span], right: Callable[[Span, Span], bool]) -> int:
-    """The size of the largest one-to-one matching."""
-    owner: dict[Span, Span] = {}
+def _most_pairs(golds: list[Any], preds: list[Any], right: Callable[[Any, Any], bool]) -> int:
+    """Return the size of the largest one-to-one matching."""
+    owner: dict[Any, Any] = {}
 
-    def find(one: Span, tried: set[Span]) -> bool:
+    def find(one: Any, tried: set[Any]) -> bool:
         for other in preds:
             if right(one, other) and other not in tried:
                 tried.add(other)
@@ -94,12 +109,15 @@ def _most_pairs(golds: list[Span], preds: list[Span], right: Callable[[Span, Spa
 
 
 def sandbox_token(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> None:
-    """Tokens of annotations, by offset or by text."""
-    whole = text.text or ""
-    tokens = [
-        {(label, start + m.start(), m[0]) for start, end, label in side for m in re.finditer(r"\S+", whole[start:end])}
-        for side in (gold, pred)
-    ]
+    """Count tokens of annotations that match by offset or by text."""
+    document = text.text or ""
+
+    def tokens_of(annotation: Annotation) -> list[tuple[int, str]]:
+        (start, end, _), (own, *_) = annotation
+        return [(start + m.start(), m[0]) for m in re.finditer(r"\S+", document[start:end] if own is None else own)]
+
+    sides = [_annotations(gold), _annotations(pred)]
+    tokens = [{(one[0][2], *token) for one in side for token in tokens_of(one)} for side in sides]
     for label, _, _ in tokens[0]:
         counts[label]["annotated"] += 1
     for label, _, _ in tokens[1]:
@@ -110,22 +128,21 @@ def sandbox_token(measure: Any, gold: Side, pred: Side, text: Text, counts: Any)
         return
     for label in {span[2] for span in gold}:
         groups = _linked(sorted(s for s in gold if s[2] == label), sorted(s for s in pred if s[2] == label))
-        used: tuple[set[Any], set[Any]] = set(), set()
         owned: list[tuple[dict[str, int], dict[str, int]]] = [(defaultdict(int), defaultdict(int)) for _ in groups]
-        for number, side in enumerate((gold, pred)):
-            for span in sorted(s for s in side if s[2] == label):
-                group = next((i for i, one in enumerate(groups) if span in one[number]), None)
-                for match in re.finditer(r"\S+", whole[span[0] : span[1]]):
-                    token = (span[0] + match.start(), match[0])
-                    if token not in used[number]:
-                        used[number].add(token)
+        for number, side in enumerate(sides):
+            used: set[tuple[int, str]] = set()
+            for one in sorted((one for one in side if one[0][2] == label), key=lambda one: one[0]):
+                group = next((i for i, linked in enumerate(groups) if one[0] in linked[number]), None)
+                for token in tokens_of(one):
+                    if token not in used:
+                        used.add(token)
                         if group is not None:
-                            owned[group][number][match[0]] += 1
+                            owned[group][number][token[1]] += 1
         counts[label]["tp"] += sum(min(n, other[word]) for mine, other in owned for word, n in mine.items())
 
 
 def _linked(golds: list[Span], preds: list[Span]) -> list[tuple[set[Span], set[Span]]]:
-    """Spans of both sides that overlap, and those that overlap these, and so on."""
+    """Return the connected components of overlapping gold and predicted spans."""
     groups: list[tuple[set[Span], set[Span]]] = []
     for g in golds:
         for p in preds:

@@ -1,4 +1,4 @@
-"""The specification of spans, tokens and characters, written down as plainly as can be."""
+"""Reference implementation of the measures of spans, tokens and characters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def exact(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any) -> None:
-    """Spans that are in both sets."""
+    """Count spans that are in both sets."""
     if not measure.typed:
         gold, pred = _one_label(gold, "SPAN"), _one_label(pred, "SPAN")
     for span in gold:
@@ -25,7 +25,7 @@ def exact(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: An
 
 
 def char(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any) -> None:
-    """Characters that have a type on both sides."""
+    """Count characters that have the same type on both sides."""
     if measure.name == "char.pii":
         gold, pred = _one_label(gold, "PII"), _one_label(pred, "PII")
     gold_chars = {(label, i) for start, end, label in gold for i in range(start, end)}
@@ -39,7 +39,7 @@ def char(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any
 
 
 def iou(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any) -> None:
-    """Groups of predictions around each gold span."""
+    """Count groups of predictions around each gold span."""
     if measure.view == "tokens":
         gold, pred = _project(gold, text), _project(pred, text)
     if measure.name.endswith(".pii"):
@@ -79,7 +79,7 @@ def iou(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any)
 
 
 def sixway(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any) -> None:
-    """The six labels."""
+    """Count spans by the six labels."""
     taken: set[Span] = set()
     for one in pred:
         near = [other for other in gold if overlap(one[:2], other[:2])]
@@ -106,7 +106,7 @@ def _ratio(a: Span, b: Span) -> float:
 
 
 def token(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any) -> None:
-    """Tokens by the label of the span that owns them."""
+    """Count tokens by the label of the span that owns them."""
     if measure.name == "token.pii":
         gold, pred = _one_label(gold, "PII"), _one_label(pred, "PII")
     tokens = text.tokens
@@ -122,7 +122,7 @@ def token(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: An
 
 
 def _counting(measure: Any, span: Span, text: Text) -> bool:
-    """Whether a span has a token that is not a skip word."""
+    """Return whether a span has a token that is not a skip word."""
     skip = skip_words(measure.skip)
     touched = [(text.text or "")[a:b] for a, b in text.tokens if a < span[1] and b > span[0]]
     return any(not skip or token not in skip for token in touched)
@@ -133,7 +133,7 @@ def _one_label(spans: set[Span], name: str) -> set[Span]:
 
 
 def _prepare(measure: Any, spans: set[Span], text: Text) -> set[Span]:
-    """Merge, normalise."""
+    """Merge spans and trim skip words, depending on the measure."""
     skip = skip_words(measure.skip)
     if measure.merge:
         spans = _merge(spans, text, skip)
@@ -141,7 +141,7 @@ def _prepare(measure: Any, spans: set[Span], text: Text) -> set[Span]:
 
 
 def _project(spans: set[Span], text: Text) -> set[Span]:
-    """A token takes the label of the first span that covers its start, or lies inside it."""
+    """Project spans onto tokens; neighbouring tokens with the same label become one span."""
     found: list[Span] = []
     before = None
     for start, end in text.tokens:
@@ -155,7 +155,7 @@ def _project(spans: set[Span], text: Text) -> set[Span]:
 
 
 def _label_of(token: Token, spans: set[Span]) -> str | None:
-    """The label of the first span that covers a token's start, or lies inside it."""
+    """Return the label of the first span that covers a token's start or lies inside the token."""
     for start, end, label in sorted(spans):
         covers = start <= token[0] < end
         inside = token[0] <= start < end <= token[1]
@@ -178,7 +178,7 @@ def _merge(spans: set[Span], text: Text, skip: Any) -> set[Span]:
 
 
 def _nothing_in(start: int, end: int, text: Text, skip: Any) -> bool:
-    """Whether there are only white space and skip words between two offsets."""
+    """Return whether there is only whitespace and skip words between two offsets."""
     if skip:
         return all(piece.isspace() or piece in skip for _, _, piece in _pieces(start, end, text))
     if text.text is not None:
@@ -187,7 +187,7 @@ def _nothing_in(start: int, end: int, text: Text, skip: Any) -> bool:
 
 
 def _pieces(start: int, end: int, text: Text) -> list[tuple[int, int, str]]:
-    """The tokens between two offsets, cut to them."""
+    """Return the tokens between two offsets, clipped to them."""
     cut = [(max(a, start), min(b, end)) for a, b in text.tokens]
     return [(a, b, (text.text or "")[a:b]) for a, b in cut if a < b]
 
@@ -198,7 +198,7 @@ def _trim(span: Span, text: Text, skip: Any) -> Span:
 
 
 def _units(measure: Any, spans: set[Span], text: Text) -> dict[Span, tuple[int, int]]:
-    """Each span as a range of characters, or of tokens that count."""
+    """Return each span as a range of characters, or of tokens that count."""
     if measure.unit == "char":
         return {span: (span[0], span[1]) for span in spans}
     skip = skip_words(measure.skip)

@@ -14,14 +14,15 @@ except ImportError:
     raise MissingExtraError("spanscore.testing", "testing") from None
 
 PIECES = ("Ann", "Bob", "of", "the", "May", " ", "  ", "\n", ".", ",", "-", "é", "😀", "١", "a\u0301", "\u200f")
-"""What texts are made of: names, skip words, white space, punctuation, and characters that are easily miscounted."""
+"""Building blocks of texts: names, skip words, whitespace, punctuation, and characters that are easy to miscount."""
 
 ATTRIBUTES = {
     "kbid": ("Q1", "Q2", "NIL1", "NIL2", None),
     "locationType": ("city", "CITY", "hospital", "State", None),
     "dateFormat": ("MM", "mm"),
+    "text": ("Ann", "U.S. May", None),
 }
-"""Attributes that spans may have: entities, and subtypes that differ in case alone."""
+"""Attributes of spans: entity ids, subtypes that differ only in case, and texts of annotations."""
 
 
 @st.composite
@@ -34,10 +35,10 @@ def pairs(
     tokens: bool | None = None,
     attributes: bool | None = None,
 ) -> tuple[Corpus, Corpus]:
-    """A gold corpus and predictions for the same documents, or for some of them.
+    """Draw a gold corpus and predictions for all or some of its documents.
 
-    `texts` and `tokens` say whether documents have these, `attributes` whether spans have: always, never, or (None)
-    sometimes.
+    `texts`, `tokens` and `attributes` say whether documents have texts and tokens and spans have attributes: always
+    (True), never (False) or sometimes (None).
     """
     gold, pred = [], []
     attributed = draw(st.booleans()) if attributes is None else attributes
@@ -61,7 +62,7 @@ def pairs(
 
 
 def corpora(**limits: Any) -> st.SearchStrategy[Corpus]:
-    """A single corpus."""
+    """Draw a single corpus; accepts the arguments of `pairs`."""
     return pairs(**limits).map(lambda both: both[0])
 
 

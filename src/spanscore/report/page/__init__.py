@@ -1,4 +1,4 @@
-"""The report: one page that shows the numbers, and every error behind them."""
+"""The HTML report: one page with the scores and every error behind them."""
 
 from spanscore.report.page.payload import Payload
 from spanscore.report.page.write import MAX_MB, RIGHT, check_target, told, write_folder, write_page

@@ -1,8 +1,8 @@
-"""What a measure made of a system's spans, as columns: an example for each unit of the confusion matrix.
+"""The examples in the report as columns: one example for each unit counted in the confusion matrix.
 
-A gold span is an example by itself, with what it was taken for. So is each prediction that no gold span was taken for.
-As in the matrix, a measure that groups predictions around gold spans has an example for each group: a prediction that
-lies on several gold spans may be several, and several on one gold span are one.
+Every gold span is one example, together with its predicted type. So is every prediction that is not matched to a gold
+span. As in the matrix, a measure that groups predictions around gold spans has one example per group: a prediction
+that covers several gold spans may be several examples, and several predictions on one gold span are one.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import numpy as np
 from spanscore.verdicts import CORRECT, MERGED, VERDICTS, explain, places, verdicts
 
 if TYPE_CHECKING:
-    from spanscore.columns import Bools, Floats, Longs
     from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Bools, Floats, Longs
     from spanscore.result import Scores
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """A row for each example: its document, its gold span and its predicted span (-1: none), and what was found.
+    """A row per example: its document, its gold and predicted span (-1: none), and the verdict.
 
-    The gold span of a prediction by itself is the one next to it.
+    For an unmatched prediction, the gold span is the nearest one.
     """
 
     gold: Corpus
@@ -39,34 +39,34 @@ class Examples:
 
     @classmethod
     def of(cls, scores: Scores) -> Examples:
-        """All examples, in order of document and offset."""
+        """Return all examples, sorted by document and offset."""
         judged = scores.judgement
-        gold, pred, loose = judged.pairing.gold, judged.pairing.pred, judged.loose
+        gold, pred, unmatched = judged.pairing.gold, judged.pairing.pred, judged.unmatched
         of_gold, of_pred = verdicts(judged)
         number = len(gold.start)
-        loose_verdict = np.where(of_pred.verdict[loose] == CORRECT, MERGED, of_pred.verdict[loose])
-        beside = of_pred.partner[loose] if judged.beside is None else judged.beside
+        unmatched_verdict = np.where(of_pred.verdict[unmatched] == CORRECT, MERGED, of_pred.verdict[unmatched])
+        beside = of_pred.partner[unmatched] if judged.beside is None else judged.beside
         columns = {
-            "doc": (gold.doc, pred.doc[loose]),
-            "alone": (np.zeros(number, np.bool_), np.ones(len(loose), np.bool_)),
+            "doc": (gold.doc, pred.doc[unmatched]),
+            "alone": (np.zeros(number, np.bool_), np.ones(len(unmatched), np.bool_)),
             "gold_row": (np.arange(number), beside),
-            "pred_row": (of_gold.partner, loose),
-            "cell": (judged.cell, pred.label[loose]),
-            "verdict": (of_gold.verdict, loose_verdict),
-            "iou": (of_gold.iou, _iou(gold, beside, pred, loose)),
+            "pred_row": (of_gold.partner, unmatched),
+            "cell": (judged.cell, pred.label[unmatched]),
+            "verdict": (of_gold.verdict, unmatched_verdict),
+            "iou": (of_gold.iou, _iou(gold, beside, pred, unmatched)),
         }
-        start = np.concatenate([gold.start, pred.start[loose]])
+        start = np.concatenate([gold.start, pred.start[unmatched]])
         order = np.lexsort((start, np.concatenate(columns["doc"])))
         return cls(gold, pred, **{name: np.concatenate(parts)[order] for name, parts in columns.items()})
 
     @property
     def wrong(self) -> Bools:
-        """Which examples are errors."""
+        """Return which examples are errors."""
         wrong: Bools = self.verdict != CORRECT
         return wrong
 
     def shown(self, number: Longs, label: dict[str, int]) -> dict[str, list[Any]]:
-        """The columns of the documents that have a number in the report, labels by their code there."""
+        """Return the columns for the documents in the report, with labels as the report's label codes."""
         rows = np.flatnonzero(number[self.doc] >= 0)
         codes = np.array([*(label.get(name, -1) for name in self.gold.labels), -1])
         gold_row, pred_row = np.where(self.alone[rows], -1, self.gold_row[rows]), self.pred_row[rows]
@@ -86,7 +86,7 @@ class Examples:
         }
 
     def _why(self, rows: Longs) -> list[str]:
-        """A sentence for each error; what is right needs none."""
+        """Return an explanation for each error, and an empty string for correct examples."""
         why = [""] * len(rows)
         wrong = np.flatnonzero(self.wrong[rows])
         at = rows[wrong]
@@ -100,7 +100,7 @@ class Examples:
 
 
 def _iou(gold: Corpus, a: Longs, pred: Corpus, b: Longs) -> Floats:
-    """The intersection over union of rows of both sides; 0 where there is no gold row."""
+    """Return the IoU of gold rows and predicted rows; 0 where there is no gold row."""
     if not len(gold.start) or not len(b):
         return np.zeros(len(b))
     starts, ends = (gold.start[a], pred.start[b]), (gold.end[a], pred.end[b])
@@ -111,5 +111,5 @@ def _iou(gold: Corpus, a: Longs, pred: Corpus, b: Longs) -> Floats:
 
 
 def _at(column: Any, rows: Longs, missing: float) -> Any:
-    """The values of rows; of -1, what stands for none."""
+    """Return the values at these rows, and `missing` for row -1."""
     return np.where(rows < 0, missing, column[rows]) if len(column) else np.full(len(rows), missing)

@@ -1,7 +1,7 @@
-"""The data of the report: what the page shows, as JSON.
+"""The data of the report, as JSON.
 
-The head has numbers, matrices, curves, and every example as columns; shards have the documents, some hundred each,
-which the page unpacks as they come into view.
+The head holds scores, matrices, curves, and every example as columns. Shards hold a few hundred documents each, which
+the page unpacks as they scroll into view.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spanscore.report.page.examples import Examples
-from spanscore.report.privacy import allowed
-from spanscore.report.tables import known
 from spanscore.result import NUMBERS
+from spanscore.result.privacy import allowed
+from spanscore.result.tables import known
 from spanscore.stats import Bootstrap
 from spanscore.verdicts import VERDICTS
 from spanscore.version import __version__
@@ -23,24 +23,24 @@ from spanscore.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spanscore.columns import Column, Floats, Longs
+    from spanscore.analysis.sweep import Curve
     from spanscore.corpus import Corpus
-    from spanscore.engine.sweep import Curve
-    from spanscore.report.privacy import Text
+    from spanscore.corpus.columns import Column, Floats, Longs
     from spanscore.result import Result, Score, Scores
+    from spanscore.result.privacy import Text
     from spanscore.stats import Interval
 
 SHARD = 250
-"""Documents a shard."""
+"""Documents per shard."""
 POINTS = 400
-"""Points of a curve that are shown."""
+"""Maximum number of points per curve."""
 SLICES = 60
-"""A field of metadata with more values than this is no slice that a person would choose from."""
+"""Maximum number of values of a metadata field that is offered as a slice."""
 
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A result made ready to be shown: which documents there are, and which of them have errors."""
+    """A result prepared for the report page."""
 
     result: Result
     curves: Sequence[Curve] = ()
@@ -50,17 +50,17 @@ class Payload:
 
     @cached_property
     def ids(self) -> list[str]:
-        """The documents of all systems, the gold data's first."""
+        """Return the document ids of all systems, those in the gold data first."""
         return list(dict.fromkeys(name for one in self.result.scores for name in _pairing(one).gold.ids))
 
     @cached_property
     def systems(self) -> list[str]:
-        """The systems' names."""
+        """Return the names of the systems."""
         return list(dict.fromkeys(one.system for one in self.result.scores))
 
     @cached_property
     def labels(self) -> list[str]:
-        """All labels that a span or a measure has."""
+        """Return all labels used by a span or a measure."""
         found = {name for one in self.result.scores for name in _pairing(one).labels}
         return sorted(found | {name for one in self._examples for name in one.gold.labels})
 
@@ -70,20 +70,20 @@ class Payload:
 
     @cached_property
     def _places(self) -> dict[int, Longs]:
-        """For each pairing: the number in `ids` of each of its documents."""
+        """Return, for each pairing, the index in `ids` of each of its documents."""
         place = {name: number for number, name in enumerate(self.ids)}
         pairings = {id(one.pairing): _pairing(one) for one in self.result.scores}
         return {key: np.array([place[name] for name in one.gold.ids], np.int64) for key, one in pairings.items()}
 
     def with_errors(self) -> Longs:
-        """The numbers of documents in which some system has an error by some measure."""
+        """Return the indices of documents in which any system has an error by any measure."""
         wrong = np.zeros(len(self.ids), np.bool_)
         for one, examples in zip(self.result.scores, self._examples, strict=True):
             wrong[self._places[id(one.pairing)][examples.doc[examples.wrong]]] = True
         return np.flatnonzero(wrong)
 
     def head(self, chosen: Longs, left_out: dict[str, int]) -> dict[str, Any]:
-        """All but the documents, for a report of these documents."""
+        """Return everything except the documents themselves, for a report on the chosen documents."""
         label = {name: code for code, name in enumerate(self.labels)}
         number = np.full(len(self.ids), -1)
         number[chosen] = np.arange(len(chosen))
@@ -103,7 +103,7 @@ class Payload:
 
     @cached_property
     def _numbers(self) -> dict[str, Any]:
-        """What does not depend on which documents are shown."""
+        """Return the part that does not depend on which documents are shown."""
         label = {name: code for code, name in enumerate(self.labels)}
         bootstrap = self.result.bootstrap or Bootstrap()
         return {
@@ -140,7 +140,7 @@ class Payload:
         }
 
     def _pairs(self, label: dict[str, int]) -> Iterator[dict[str, Any]]:
-        """The first system and each other: what each took gold spans for, where both saw the same gold spans."""
+        """Yield the predicted types of the first and each other system, where both have the same gold spans."""
         for one in self.result.scores:
             first = next(other for other in self.result.scores if other.measure == one.measure)
             if first is one or len(first.judgement.cell) != len(one.judgement.cell):
@@ -154,7 +154,7 @@ class Payload:
             yield {"measure": repr(one.measure), "first": first.system, "second": one.system, "cells": table}
 
     def shards(self, chosen: Longs) -> Iterator[list[Any]]:
-        """The documents in this order: text, gold spans, and each system's spans, as flat lists of numbers."""
+        """Yield shards of the chosen documents: text, gold spans, and the spans of each system, as flat lists."""
         label = {name: code for code, name in enumerate(self.labels)}
         first: dict[str, Scores] = {}
         for one in self.result.scores:
@@ -172,22 +172,24 @@ class Payload:
                 known = next(n for n, row in enumerate(rows) if row >= 0)
                 text = allowed(sides[known][1].text[rows[known]], self.text)
                 gold = _spans(sides[known][1].gold, rows[known], label)
-                said = [_spans(pairing.pred, row, label) for (_, pairing), row in zip(sides, rows, strict=True)]
-                documents.append([None if text is None else encodable(text), gold, *said])
+                predicted = [_spans(pairing.pred, row, label) for (_, pairing), row in zip(sides, rows, strict=True)]
+                documents.append([None if text is None else encodable(text), gold, *predicted])
             yield documents
 
     def _lanes(self) -> list[int]:
-        """How many lanes the gold side and each system need in a line: one, or two where spans of a side overlap."""
+        """Return the number of lanes for the gold data and each system: one, or two if its spans overlap."""
         first = {one.system: _pairing(one) for one in reversed(self.result.scores)}
         gold = max(_overlap(pairing.gold) for pairing in first.values())
         return [1 + gold, *(1 + _overlap(first[name].pred) for name in self.systems)]
 
     @cached_property
     def _keys(self) -> list[str]:
-        """The fields of the gold data's metadata that documents can be sliced by; none where no text is to be shown,
-        unless they were asked for, as they may tell who someone is.
+        """Return the metadata fields of the gold data that documents can be sliced by.
+
+        If the text is masked or hidden, only fields requested with --by are included, because metadata can identify
+        a person.
         """
-        if any(one.measure.whole or not one.tally.documents for one in self.result.scores):
+        if any(one.measure.needs_all_documents or not one.tally.documents for one in self.result.scores):
             return []
         gold = [_pairing(one).gold for one in self.result.scores]
         shared = [key for key in gold[0].meta if all(key in side.meta for side in gold)]
@@ -217,7 +219,7 @@ def _kinds(column: Column) -> int:
 
 
 def _spans(side: Corpus, doc: int, label: dict[str, int]) -> list[Any]:
-    """The spans of a document: start, end, label, and the score for those that have one (else null)."""
+    """Return the spans of a document as a flat list of start, end, label and score (None if unscored)."""
     if doc < 0:
         return []
     rows = slice(int(side.bounds[doc]), int(side.bounds[doc + 1]))
@@ -231,20 +233,20 @@ def _spans(side: Corpus, doc: int, label: dict[str, int]) -> list[Any]:
 
 
 def encodable(text: str) -> str:
-    """Text that JSON can hold: half of a surrogate pair by itself cannot be written."""
+    """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _numbers(score: Score, interval: Interval | None = None) -> dict[str, Any]:
-    said: dict[str, Any] = {name: known(getattr(score, name)) for name in NUMBERS}
-    said["counts"] = score.counts
+    fields: dict[str, Any] = {name: known(getattr(score, name)) for name in NUMBERS}
+    fields["counts"] = score.counts
     if interval is not None:
-        said["interval"] = {name: [known(end) for end in getattr(interval, name)] for name in NUMBERS}
-    return said
+        fields["interval"] = {name: [known(end) for end in getattr(interval, name)] for name in NUMBERS}
+    return fields
 
 
 def _curves(curves: Sequence[Curve]) -> dict[str, Any] | None:
-    """The curves of all types and of each at the same thresholds, not too many, each type's best among them."""
+    """Return the overall and per-type curves at up to `POINTS` common thresholds plus the best one of each type."""
     if not curves:
         return None
     threshold = curves[0].threshold

@@ -1,4 +1,4 @@
-"""The report as a file: the page's parts put together, under a policy that lets nothing else run."""
+"""Assemble the report page, with a content security policy that only allows its own scripts."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ import msgspec
 import numpy as np
 
 from spanscore.errors import InputError, UsageError, plural
-from spanscore.report.files import whole
+from spanscore.files import whole
 from spanscore.report.page.payload import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spanscore.columns import Longs
+    from spanscore.corpus.columns import Longs
     from spanscore.report.page.payload import Payload
 
 MODULES = ("dom", "data", "state", "numbers", "lanes", "tables", "matrix", "curve", "systems", "examples", "app")
-"""The page's modules, each after those that it imports from."""
+"""JavaScript modules of the page, in dependency order."""
 RIGHT = 1000
-"""So many documents without an error are shown beside those with one."""
+"""Maximum number of documents without errors in the report."""
 MAX_MB = 25.0
 MEGABYTES = (5.2, 2000.0)
-"""What a page may be large: more than its scripts, and less than a browser can take."""
+"""Limits of --max-mb: a page must hold its scripts, and a browser must be able to open it."""
 
 
 def write_page(payload: Payload, path: str | Path, *, max_mb: float = MAX_MB, right: int = RIGHT) -> dict[str, int]:
-    """One page with everything in it, not larger than so many megabytes; what is left out is returned, and told."""
+    """Write one self-contained page of at most `max_mb` megabytes, and return how many documents were omitted."""
     if not MEGABYTES[0] < max_mb <= MEGABYTES[1]:
-        raise UsageError(f"--max-mb must be above {MEGABYTES[0]:g} and not above {MEGABYTES[1]:g}.")
+        raise UsageError(f"--max-mb must be greater than {MEGABYTES[0]:g} and at most {MEGABYTES[1]:g}.")
     scripts, style = _scripts(), _asset("page.css")
     room = int(max_mb * 1e6) - sum(len(script.encode()) for script in scripts) - len(style) - 20_000
     wrong = payload.with_errors()
@@ -52,10 +52,10 @@ def write_page(payload: Payload, path: str | Path, *, max_mb: float = MAX_MB, ri
             break
         each = max(each * 1.02, (size - each) / max(len(chosen), 1)) * 1.02
     else:
-        raise UsageError("this does not fit into a page of that size; give a higher --max-mb, or --folder.")
+        raise UsageError("the report does not fit in a page of this size; increase --max-mb or use --folder.")
     data = (
-        f'<script type="application/octet-stream" id="{name}">{said}</script>\n'
-        for name, said in zip(("head", *(f"shard-{n}" for n in range(len(packed) - 1))), packed, strict=True)
+        f'<script type="application/octet-stream" id="{name}">{content}</script>\n'
+        for name, content in zip(("head", *(f"shard-{n}" for n in range(len(packed) - 1))), packed, strict=True)
     )
     with whole(path) as file:
         for part in _page(encodable(payload.title), style, scripts, data):
@@ -64,18 +64,18 @@ def write_page(payload: Payload, path: str | Path, *, max_mb: float = MAX_MB, ri
 
 
 def write_folder(payload: Payload, folder: str | Path) -> dict[str, int]:
-    """A page beside its data, which it loads as it is needed: for any number of documents."""
+    """Write a page that loads its data from files next to it on demand, for any number of documents."""
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"the folder cannot be made ({error.strerror}).", str(folder)) from None
+        raise InputError(f"cannot create the folder ({error.strerror}).", str(folder)) from None
     chosen, left_out = _choose(payload, payload.with_errors(), len(payload.ids), len(payload.ids))
     try:
         for old in (target / "index.html", *target.glob("shard-*.js")):
             old.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"it cannot be replaced ({error.strerror}).", str(folder)) from None
+        raise InputError(f"cannot replace the existing report ({error.strerror}).", str(folder)) from None
     for number, shard in enumerate(payload.shards(chosen)):
         with whole(target / f"shard-{number}.js") as file:
             file.write(f'spanscoreShard({number}, "{_pack(shard)}");\n'.encode())
@@ -87,24 +87,24 @@ def write_folder(payload: Payload, folder: str | Path) -> dict[str, int]:
 
 
 def check_target(path: str | Path, *, folder: bool) -> None:
-    """Refuse what cannot be written before any work is done."""
+    """Raise an error for an unwritable target before any work is done."""
     target = Path(path)
     if folder and target.exists() and not target.is_dir():
-        raise InputError("it cannot be written: this is not a folder.", str(path))
+        raise InputError("cannot write the report: this is a file, not a folder.", str(path))
     if not folder and (target.is_dir() or not target.absolute().parent.is_dir()):
-        raise InputError("it cannot be written: it is a folder, or is in a folder that does not exist.", str(path))
+        raise InputError("cannot write the report: this is a folder, or its parent folder does not exist.", str(path))
 
 
 def told(left_out: dict[str, int]) -> str | None:
-    """What is not in the report, in a sentence."""
+    """Return a note about the documents omitted from the report; None if there are none."""
     wrong, right = left_out["wrong"], left_out["right"]
     parts = [f"{plural(wrong, 'document')} with errors"] if wrong else []
     parts += [f"{plural(right, 'document')} without errors"] if right else []
-    return f"the report leaves out {' and '.join(parts)}." if parts else None
+    return f"the report omits {' and '.join(parts)}." if parts else None
 
 
 def _bytes_each(payload: Payload, wrong: Longs, right: int) -> float:
-    """How many bytes of a page a document takes, from some of them."""
+    """Estimate the number of bytes per document from a sample."""
     some, _ = _choose(payload, wrong, 300, min(right, 50))
     if not len(some):
         return 1.0
@@ -114,14 +114,14 @@ def _bytes_each(payload: Payload, wrong: Longs, right: int) -> float:
 
 
 def _fitting(most: list[int], wrong: int, right: int, room: int, each: float) -> list[int]:
-    """How many documents with and without errors fit, those with errors first."""
+    """Return how many documents with and without errors fit, giving priority to those with errors."""
     number = max(int(room / each), 0)
     with_errors = min(most[0], wrong, number)
     return [with_errors, min(most[1], right, number - with_errors)]
 
 
 def _choose(payload: Payload, wrong: Longs, most_wrong: int, most_right: int) -> tuple[Longs, dict[str, int]]:
-    """Documents with errors and a sample of the others, in order; and how many of each are left out."""
+    """Sample documents with and without errors, and return them in order with the number of omitted ones."""
     right = np.setdiff1d(np.arange(len(payload.ids)), wrong)
     random = np.random.default_rng(0)
     sampled = [
@@ -132,15 +132,15 @@ def _choose(payload: Payload, wrong: Longs, most_wrong: int, most_right: int) ->
     return np.sort(np.concatenate(sampled)), {"documents": len(payload.ids), **left_out}
 
 
-def _pack(said: Any) -> str:
-    """JSON, compressed, in letters that can stand in a page."""
+def _pack(value: Any) -> str:
+    """Encode a value as gzipped, Base64-encoded JSON, which is safe to embed in HTML."""
     packer = zlib.compressobj(4, wbits=31)
-    return base64.b64encode(packer.compress(msgspec.json.encode(said)) + packer.flush()).decode()
+    return base64.b64encode(packer.compress(msgspec.json.encode(value)) + packer.flush()).decode()
 
 
 def _page(title: str, style: str, scripts: list[str], data: Iterable[str], more: str = "") -> Iterator[str]:
     allowed = " ".join([*map(_hash, scripts), *more.split()])
-    # Plotly makes an empty style sheet, and sets style attributes
+    # Plotly inserts an empty style sheet and sets style attributes
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src-elem {_hash(style)} {_hash('')}; "
         "style-src-attr 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -152,7 +152,7 @@ def _page(title: str, style: str, scripts: list[str], data: Iterable[str], more:
         f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n"
     )
     yield _asset("page.html")
-    # plotly.js brings style sheets for maps, unless what has their id is there: maps are not drawn here
+    # plotly.js adds style sheets for maps unless elements with their ids exist; the report draws no maps
     sheets = re.findall(r'getElementById\("([0-9a-f]{64})"\)', scripts[0])
     yield "".join(f'<template id="{name}"></template>\n' for name in sheets)
     yield from data
@@ -166,19 +166,19 @@ def _hash(text: str) -> str:
 
 
 def _scripts() -> list[str]:
-    """plotly.js, if it is installed, and the page's own modules as one."""
+    """Return plotly.js, if installed, and the page's own modules joined into one script."""
     plotly = _plotly()
     own = "\n".join(_inline(_asset(f"{name}.js")) for name in MODULES)
     return [*([] if plotly is None else [plotly]), own]
 
 
 def _inline(module: str) -> str:
-    """A module to stand in one script with the modules that it imports from."""
+    """Strip imports and exports, so that modules can share one script."""
     return re.sub(r"^(?:import .*\n|export )", "", module, flags=re.MULTILINE)
 
 
 def _plotly() -> str | None:
-    """plotly.js from the installed package, without loading the package."""
+    """Read plotly.js from the installed package without importing it; None if it is not installed."""
     spec = find_spec("plotly")
     if spec is None or spec.origin is None:
         return None

@@ -1,4 +1,4 @@
-// The page: what it is about, what can be chosen, and keys.
+// The page: header, controls, help and keyboard shortcuts.
 import { byId, choice, fill, h, labelled, plural, short, visible } from "./dom.js";
 import { unpack } from "./data.js";
 import { CLEAR, FILTERS, change, everything, readState, state, whenChanged } from "./state.js";
@@ -11,18 +11,18 @@ import { drawDocument, drawFilters, drawList, filterExamples, forPrint, nextErro
 let report = null;
 
 const BANNERS = {
-  show: "This page contains text of documents. Keep it where the documents may be.",
-  mask: "Texts are masked: letters are shown as X and x, digits as 9. Ids, types, scores, offsets and the names of files are as they are.",
-  hide: "This page contains no text of documents; ids, types, scores, offsets, verdicts and the names of files are in it.",
+  show: "This page contains document text. Store it only where the documents may be stored.",
+  mask: "Document text is masked: letters are shown as X or x, digits as 9. IDs, types, scores, offsets and file names are not masked.",
+  hide: "This page contains no document text, but it does contain IDs, types, scores, offsets, verdicts and file names.",
 };
-const KEYS = [["j", "next example"], ["k", "previous example"], ["n", "next error"], ["o or Enter", "open the document"], ["/", "search"], ["?", "this help"], ["Esc", "close"]];
+const KEYS = [["j", "next example"], ["k", "previous example"], ["n", "next error"], ["o or Enter", "open the document"], ["/", "search"], ["?", "show this help"], ["Esc", "close"]];
 const TERMS = [
-  ["P, R, F", "precision: the share of what was predicted that is right; recall: the share of what was annotated that was found; F: their mean, recall counting more with a higher number beside it"],
-  ["tp, fp, fn", "found; predicted but not right; annotated but not found. What counts as right is the measure's to say: spanscore measures NAME explains it"],
-  ["missed, spurious", "without a match that is good enough. In the matrix a span with wrong boundaries is both: its gold span was missed, its prediction is spurious"],
-  ["verdicts", "what became of a span: too short, too long, shifted, split (several predictions for one gold span), merged (one prediction over several), wrong type, wrong attribute, missed or spurious where nothing of its type is near"],
-  ["IoU", "characters that a gold span and what was predicted for it share, of all that either has"],
-  ["AP, ECE", "average precision over all thresholds; expected calibration error: how far scores are from the share that is right"],
+  ["P, R, F", "precision: the fraction of predictions that are correct; recall: the fraction of annotations that were found; F: their harmonic mean, where a higher number (as in F2) gives more weight to recall"],
+  ["tp, fp, fn", "true positives, false positives (wrong predictions) and false negatives (annotations that were not found). The measure defines what counts as correct; run spanscore measures NAME to see its definition"],
+  ["missed, spurious", "a gold span or a prediction without a good enough match. In the matrix, a span with wrong boundaries counts as both: its gold span is missed, and its prediction is spurious"],
+  ["verdicts", "the outcome for a span: too short, too long, shifted, split (several predictions for one gold span), merged (one prediction for several gold spans), wrong type, wrong attribute, or missed or spurious if nothing of its type is nearby"],
+  ["IoU", "intersection over union: the characters that a gold span and its prediction share, divided by the characters that either of them covers"],
+  ["AP, ECE", "average precision over all thresholds; expected calibration error: the mean gap between scores and the fraction that is correct"],
 ];
 
 function current() {
@@ -40,26 +40,26 @@ function drawHead() {
   byId("title").textContent = visible(report.title);
   byId("banner").textContent = BANNERS[report.text];
   const { leftOut, inputs } = report;
-  const left = [
+  const omitted = [
     leftOut.wrong ? `${plural(leftOut.wrong, "document")} with errors` : null,
     leftOut.right ? `${plural(leftOut.right, "document")} without errors` : null,
   ].filter(Boolean);
   const about = (name, one) => h("tr", {}, h("th", { scope: "row" }, visible(name)), h("td", { class: "text" }, visible(one.source ?? "–")), h("td", {}, one.documents.toLocaleString("en")), h("td", {}, one.spans.toLocaleString("en")), h("td", { class: "text" }, h("code", {}, one.fingerprint)));
   fill(byId("about"),
-    h("p", { id: "shown" }, `${plural(report.ids.length, "document")} of ${leftOut.documents.toLocaleString("en")} ${report.ids.length === 1 ? "is" : "are"} in this page`, left.length ? `; left out: ${left.join(" and ")}. All numbers are of all documents.` : "."),
+    h("p", { id: "shown" }, `${report.ids.length.toLocaleString("en")} of ${plural(leftOut.documents, "document")} shown`, omitted.length ? `; omitted: ${omitted.join(" and ")}. All scores are computed from all documents.` : "."),
     report.warnings.length ? h("ul", { id: "warnings" }, report.warnings.map((one) => h("li", {}, visible(one)))) : null,
     h("details", {}, h("summary", {}, "Data and signatures"),
       h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Data" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "file", "documents", "spans", "fingerprint"].map((name) => (name ? h("th", { scope: "col", class: "text" }, name) : h("td"))))), h("tbody", {}, about("gold", inputs.gold), Object.entries(inputs.systems).map(([name, one]) => about(name, one))))),
       report.scores.map((one) => h("p", { class: "code" }, visible(one.signature))),
-      h("p", {}, `Made by spanscore ${report.version}.`)));
+      h("p", {}, `Generated by spanscore ${report.version}.`)));
 }
 
 function drawControls() {
-  const themes = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
+  const themes = [["", "auto"], ["light", "light"], ["dark", "dark"]];
   fill(byId("controls"),
     labelled("measure", choice("m", report.measures.map((name, i) => [i, name]), state.m, (m) => change({ ...CLEAR, m, sort: "", ct: "", t: "" }))),
     report.systems.length > 1 ? labelled("system", choice("s", report.systems.map((name, i) => [i, short(name)]), state.s, (s) => change({ s, at: "0", ct: "", t: "" }))) : null,
-    labelled("colours", choice("theme", themes, state.theme, (theme) => change({ theme }))),
+    labelled("theme", choice("theme", themes, state.theme, (theme) => change({ theme }))),
     h("button", { type: "button", id: "help-button", on: { click: showHelp } }, "Help (?)"));
 }
 
@@ -69,9 +69,9 @@ function showHelp() {
   off.checked = state.keys === "off";
   const list = (pairs, tag) => h("dl", { class: "keys" }, pairs.map(([key, what]) => [h("dt", {}, h(tag, {}, key)), h("dd", {}, what)]));
   fill(dialog, h("div", { class: "row" }, h("h2", { id: "help-title" }, "Help"), h("button", { type: "button", autofocus: true, on: { click: () => dialog.close() } }, "Close (Esc)")),
-    h("h3", {}, "Keys"), list(KEYS, "kbd"), h("p", {}, h("label", { class: "inline", for: "keys" }, off, "keys of one letter are off")),
-    h("h3", {}, "Words"), list(TERMS, "b"),
-    h("p", {}, "Choose a count, a name or a cell of the matrix to see the examples behind it. In examples, gold spans stand above the text with a solid edge, systems' below it with dashed, dotted and double ones. The address of the page holds all that you chose: copy it to show someone the same."));
+    h("h3", {}, "Keyboard shortcuts"), list(KEYS, "kbd"), h("p", {}, h("label", { class: "inline", for: "keys" }, off, "turn off single-key shortcuts")),
+    h("h3", {}, "Glossary"), list(TERMS, "b"),
+    h("p", {}, "Select a count, a name or a cell of the matrix to see the examples behind it. In the examples, gold spans are above the text and have a solid border; the spans of the systems are below it and have dashed, dotted or double borders. The URL of the page contains all your settings: copy it to share the current view."));
   dialog.onclick = (event) => event.target === dialog && dialog.close();
   if (!dialog.open) dialog.showModal();
 }

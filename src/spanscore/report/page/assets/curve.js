@@ -1,4 +1,4 @@
-// Scores as thresholds: a slider, the numbers at it for all types, the curve, and how well scores are calibrated.
+// Thresholds: a slider, the scores of all types at the selected threshold, the precision-recall curve, and calibration.
 import { byId, choice, fill, h, labelled, short, visible } from "./dom.js";
 import { PLOT, baseLayout, colours } from "./matrix.js";
 import { NAMES, shown } from "./numbers.js";
@@ -10,7 +10,7 @@ function typeOf(head, curves) {
   return curves.types.find((one) => one.type !== null && String(head.labels.indexOf(one.type)) === state.ct) ?? curves.types[0];
 }
 
-// The place of the threshold that was chosen; all predictions if none was.
+// The index of the selected threshold; without a selection, the one that keeps all predictions.
 function placeOf(curves) {
   const asked = state.t === "" ? -Infinity : Number(state.t);
   return Math.max(curves.threshold.findLastIndex((one) => one >= asked), 0);
@@ -24,7 +24,7 @@ function scrolling(name, table) {
   return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": name }, table);
 }
 
-// The section; the slider stays while it is moved, and what follows it is drawn by `moveThreshold`.
+// Draw the section. `moveThreshold` updates the rest, so that the slider is not replaced while it is dragged.
 export function drawThresholds(head, scores) {
   const section = byId("thresholds");
   const curves = scores.curves;
@@ -36,21 +36,21 @@ export function drawThresholds(head, scores) {
   slider.addEventListener("input", () => change({ t: curves.threshold[count - 1 - Number(slider.value)] }));
   const options = curves.types.map((one) => [one.type === null ? "" : head.labels.indexOf(one.type), one.type === null ? ALL : short(one.type)]);
   fill(section.querySelector(".body"),
-    h("p", {}, "What the numbers would be if only predictions with at least this score counted. Matrix and examples are of all predictions."),
+    h("p", {}, "Results if only predictions with at least this score were kept. The matrix and the examples always cover all predictions."),
     h("div", { class: "row" },
-      labelled("type of the curve", choice("curve-type", options, state.ct, (chosen) => change({ ct: chosen }))),
+      labelled("curve for type", choice("curve-type", options, state.ct, (chosen) => change({ ct: chosen }))),
       labelled("threshold", slider),
       h("output", { id: "threshold", for: "slider" }),
       h("button", { type: "button", id: "all-scores", on: { click: () => change({ t: "" }) } }, "all predictions"),
       h("button", { type: "button", id: "best-score", on: { click: () => change({ t: type.best ?? "" }) }, disabled: type.best === null }, `best F${head.beta}`)),
     h("div", { id: "at" }),
-    globalThis.Plotly ? h("div", { id: "curve", class: "plot", role: "img", "aria-label": "Precision over recall; the table below has the same points" }) : null,
-    h("details", {}, h("summary", {}, "The curve as a table"), scrolling("Points of the curve", h("table", { id: "points" },
+    globalThis.Plotly ? h("div", { id: "curve", class: "plot", role: "img", "aria-label": "Precision-recall curve; the table below has the same points" }) : null,
+    h("details", {}, h("summary", {}, "Curve as a table"), scrolling("Points of the curve", h("table", { id: "points" },
       headRow(head, "threshold"),
       h("tbody", {}, curves.threshold.map((threshold, i) => h("tr", {}, h("th", { scope: "row" }, String(threshold)), NAMES.map(([key]) => h("td", {}, shown(type[key][i]))))))))),
-    type.calibration ? h("details", {}, h("summary", {}, "Calibration: are scores what they say?"), scrolling("Calibration", h("table", { id: "calibration" },
+    type.calibration ? h("details", {}, h("summary", {}, "Calibration: do scores match the fraction of correct predictions?"), scrolling("Calibration", h("table", { id: "calibration" },
       h("caption", {}, `Expected calibration error ${shown(type.calibration.ece)}`),
-      h("thead", {}, h("tr", {}, ["scores", "predictions", "mean score", "share right"].map((name) => h("th", { scope: "col" }, name)))),
+      h("thead", {}, h("tr", {}, ["scores", "predictions", "mean score", "fraction correct"].map((name) => h("th", { scope: "col" }, name)))),
       h("tbody", {}, type.calibration.predictions.map((number, i, all) => h("tr", {}, h("th", { scope: "row" }, `${(i / all.length).toFixed(2)}–${((i + 1) / all.length).toFixed(2)}`), h("td", {}, number.toLocaleString("en")), h("td", {}, shown(type.calibration.score[i])), h("td", {}, shown(type.calibration.right[i])))))))) : null);
   moveThreshold(head, scores);
 }
@@ -60,11 +60,11 @@ export function moveThreshold(head, scores) {
   if (!curves) return;
   const [type, at] = [typeOf(head, curves), placeOf(curves)];
   const count = curves.threshold.length;
-  const said = `scores of at least ${curves.threshold[at]}`;
+  const description = `score of at least ${curves.threshold[at]}`;
   byId("slider").value = count - 1 - at;
-  byId("slider").setAttribute("aria-valuetext", said);
-  byId("threshold").textContent = at === count - 1 ? `all predictions: ${said}` : said;
-  fill(byId("at"), scrolling("Numbers at the threshold", h("table", { id: "at-threshold" },
+  byId("slider").setAttribute("aria-valuetext", description);
+  byId("threshold").textContent = at === count - 1 ? `all predictions: ${description}` : description;
+  fill(byId("at"), scrolling("Scores at the threshold", h("table", { id: "at-threshold" },
     h("caption", {}, "AP: average precision over all thresholds; ECE: expected calibration error"),
     headRow(head, "type", "AP", "ECE", "best threshold"),
     h("tbody", {}, curves.types.map((one) => h("tr", one === type ? { class: "total" } : {}, h("th", { scope: "row" }, one.type === null ? ALL : visible(one.type)), NAMES.map(([key]) => h("td", {}, shown(one[key][at]))), h("td", {}, shown(one.ap)), h("td", {}, shown(one.calibration?.ece)), h("td", {}, one.best === null ? "–" : String(one.best))))))));

@@ -1,4 +1,4 @@
-// The data of the page: unpacked from the page itself, or from the files beside it, as it is needed.
+// The data of the page, unpacked on demand from the page itself or from the files next to it.
 
 export async function unpack(letters) {
   const binary = atob(letters);
@@ -10,7 +10,7 @@ export async function unpack(letters) {
 
 const shards = new Map(); // number -> promise of documents
 const ready = new Map(); // number -> documents
-const waiting = new Map(); // number -> who waits for its file
+const waiting = new Map(); // number -> callback for its file
 
 globalThis.spanscoreShard = (number, letters) => waiting.get(number)?.(letters);
 
@@ -23,7 +23,7 @@ export function loadShard(number) {
           waiting.set(number, done);
           const script = document.createElement("script");
           script.src = `shard-${number}.js`;
-          script.onerror = () => failed(new Error(`shard-${number}.js is missing beside the page`));
+          script.onerror = () => failed(new Error(`shard-${number}.js is missing from the report folder`));
           document.head.append(script);
         });
     shards.set(number, letters.then(unpack).then((documents) => {
@@ -34,15 +34,15 @@ export function loadShard(number) {
   return shards.get(number);
 }
 
-// A document: its text, and the spans of gold and of each system as [start, end, label, score].
+// A document: its text, and the spans of the gold data and of each system as [start, end, label, score].
 export class Document {
   constructor(packed) {
     [this.text] = packed;
-    this.sides = packed.slice(1).map(apart);
+    this.sides = packed.slice(1).map(unflatten);
     this.units = null;
   }
 
-  // The place in the string of a code point.
+  // Convert a code point offset to a UTF-16 string index.
   at(point) {
     if (this.text === null) return 0;
     if (this.units === null) {
@@ -72,7 +72,7 @@ export class Document {
   }
 }
 
-function apart(flat) {
+function unflatten(flat) {
   const spans = [];
   for (let i = 0; i < flat.length; i += 4) spans.push(flat.slice(i, i + 4));
   return spans;
@@ -80,7 +80,7 @@ function apart(flat) {
 
 const documents = new Map();
 
-// The document if it is unpacked already, else null; `load` makes it so.
+// Return the document if its shard is unpacked, else null; `loadDocument` unpacks it first.
 export function documentNow(head, number) {
   const shard = Math.floor(number / head.shard);
   if (!ready.has(shard)) return null;

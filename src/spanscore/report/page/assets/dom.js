@@ -1,4 +1,4 @@
-// Elements made from data: text is only ever set as text, never as markup.
+// DOM helpers. Data is always inserted as text, never as markup.
 
 export function h(tag, settings = {}, ...children) {
   const made = document.createElement(tag);
@@ -11,7 +11,7 @@ export function h(tag, settings = {}, ...children) {
   return made;
 }
 
-// What had the focus keeps it, if it is there again under the same id.
+// Replace the children, and restore the focus to the element with the same id.
 export function fill(place, ...children) {
   const had = place.contains(document.activeElement) ? document.activeElement.id : "";
   place.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
@@ -22,8 +22,8 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-// What cannot be seen, or would turn the text around it, is shown by a sign of its own. One character for one, so that
-// offsets stay: control characters by their pictures, marks of direction and spaces of no width by an empty box.
+// Invisible and bidirectional control characters are replaced by visible symbols: control characters by their Unicode
+// pictures, direction marks and zero-width characters by an empty box. One for one, so that offsets stay valid.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 export function visible(text, keepLines = false) {
@@ -35,7 +35,7 @@ export function visible(text, keepLines = false) {
   });
 }
 
-// A name that has room in a list to choose from.
+// Shorten a name to fit in a drop-down list.
 export function short(text) {
   const seen = visible(text);
   return seen.length > 60 ? `${seen.slice(0, 59)}…` : seen;

@@ -1,4 +1,4 @@
-// The examples: filters, a list that draws only what is in view, and a document as a whole.
+// The examples: filters, a virtual list that renders only the visible rows, and the document view.
 import { byId, choice, fill, h, labelled, plural, short, visible } from "./dom.js";
 import { documentNow, loadDocument, loadShard } from "./data.js";
 import { LINE, drawLanes } from "./lanes.js";
@@ -6,20 +6,20 @@ import { shown } from "./numbers.js";
 import { CLEAR, FILTERS, change, state } from "./state.js";
 import { STATUS, statuses, suspects } from "./systems.js";
 
-const MOST = 100000; // rows that a list can be high
-const AROUND = 90; // characters of context
-const WHOLE = 20000; // characters of a document that are shown at once
-const PRINTED = 200; // examples that are printed
+const MOST = 100000; // maximum number of rows in the list
+const AROUND = 90; // characters of context on either side
+const WHOLE = 20000; // maximum number of characters shown in the document view
+const PRINTED = 200; // maximum number of printed examples
 const CORRECT = 0;
 
 let head = null;
 let scores = null;
-let rows = []; // the numbers of the examples that are shown
+let rows = []; // indices of the listed examples
 let status = null;
 let suspected = null;
-let texts = null; // the lower-case texts of all documents, once they were searched
+let texts = null; // lower-case texts of all documents, loaded by the first search
 let height = 120;
-let asked = 0; // how often examples were asked for: an answer to an earlier question is not shown
+let asked = 0; // number of the latest filter request; results of earlier requests are discarded
 let printing = false;
 
 export function suspectsNow() {
@@ -64,14 +64,14 @@ function matches(found) {
   return chosen;
 }
 
-// The documents whose id or text has these words.
-async function search(words, question) {
+// Find the documents whose id or text contains the query.
+async function search(words, request) {
   if (!words) return null;
   if (texts === null) {
     const count = Math.ceil(head.ids.length / head.shard);
     const all = [];
     for (let i = 0; i < count; i++) {
-      if (question === asked) byId("count").textContent = `Unpacking the documents: ${i + 1} of ${count} parts`;
+      if (request === asked) byId("count").textContent = `Unpacking documents: part ${i + 1} of ${count}`;
       for (const [text] of await loadShard(i)) all.push((text ?? "").toLowerCase());
     }
     texts = all;
@@ -85,21 +85,21 @@ async function search(words, question) {
 }
 
 export async function filterExamples() {
-  const question = ++asked;
+  const request = ++asked;
   if (state.q && texts === null) {
     rows = [];
     drawList();
   }
   try {
-    const found = await search(state.q, question);
-    if (question !== asked) return;
+    const found = await search(state.q, request);
+    if (request !== asked) return;
     rows = matches(found);
   } catch (error) {
-    if (question === asked) byId("count").textContent = `The texts cannot be searched: ${error.message}.`;
+    if (request === asked) byId("count").textContent = `Cannot search the documents: ${error.message}.`;
     return;
   }
   state.at = String(Math.min(Number(state.at), Math.max(listed() - 1, 0)));
-  tell();
+  showCount();
   drawList();
   showRow(Number(state.at), false);
 }
@@ -108,25 +108,25 @@ function listed() {
   return Math.min(rows.length, MOST);
 }
 
-function tell() {
+function showCount() {
   const total = scores.examples.doc.length;
-  const kept = rows.length > MOST ? `; the first ${MOST.toLocaleString("en")} are listed, narrow the filters to see others` : "";
-  byId("count").textContent = `${plural(rows.length, "example")} of ${total.toLocaleString("en")}${kept}`;
+  const limit = rows.length > MOST ? `; only the first ${MOST.toLocaleString("en")} are listed, so narrow the filters to see others` : "";
+  byId("count").textContent = `${plural(rows.length, "example")} of ${total.toLocaleString("en")}${limit}`;
 }
 
-// Filters that have no control of their own, as buttons that take them off.
+// Buttons that remove filters without a control of their own.
 function hiddenFilters() {
   const name = (code) => (code === "any" ? "anything" : code === "-1" ? "(missed)" : visible(head.labels[Number(code)]));
   const off = (key, text) => h("button", { type: "button", id: `off-${key}`, on: { click: () => change({ [key]: "", at: "0" }) } }, `${text} ✕`);
   return [
     state.sus ? off("sus", "suspected gold errors") : null,
-    state.a && state.a !== "any" ? off("a", `${visible(head.systems[0])} took it for ${name(state.a)}`) : null,
+    state.a && state.a !== "any" ? off("a", `${visible(head.systems[0])} predicted: ${name(state.a)}`) : null,
     state.a === "any" ? off("a", "gold spans") : null,
   ];
 }
 
 export function drawFilters() {
-  byId("examples-title").textContent = `Examples: ${visible(scores.system)} by ${scores.measure}`;
+  byId("examples-title").textContent = `Examples: ${visible(scores.system)}, ${scores.measure}`;
   const labels = (none) => [["", "any"], ...head.labels.map((name, i) => [i, short(name)]), ...(none ? [[-1, none]] : [])];
   const number = (name, text) => {
     const made = h("input", { type: "number", id: name, step: "any", value: state[name] });
@@ -147,25 +147,25 @@ export function drawFilters() {
       [["errors", "all errors", seen.reduce((sum, [name, count]) => sum + (name === "correct" ? 0 : count), 0)], ...seen.map(([name, count]) => [name, name, count])].map(([value, text, count]) =>
         h("button", { type: "button", id: `verdict-${value.replaceAll(" ", "-")}`, "data-verdict": value, on: { click: () => change({ v: value, at: "0" }) } }, `${count.toLocaleString("en")} ${text}`))),
     h("div", { class: "row", role: "search", "aria-label": "Filter the examples" },
-      labelled("verdict", choice("v", [["errors", "all errors"], ["all", "everything"], ...seen.map(([name, count]) => [name, `${name} (${count.toLocaleString("en")})`])], state.v, pick("v"))),
-      labelled("type, gold or taken for", choice("ty", labels(""), state.ty, pick("ty"))),
+      labelled("verdict", choice("v", [["errors", "all errors"], ["all", "all examples"], ...seen.map(([name, count]) => [name, `${name} (${count.toLocaleString("en")})`])], state.v, pick("v"))),
+      labelled("gold or predicted type", choice("ty", labels(""), state.ty, pick("ty"))),
       labelled("gold type", choice("g", labels("none (spurious)"), state.g, pick("g"))),
-      labelled("taken for", choice("c", labels("nothing (missed)"), state.c, pick("c"))),
-      status ? labelled("two systems", choice("st", [["", "any"], ...STATUS.map((name) => [name, name])], state.st, pick("st"))) : null,
+      labelled("predicted type", choice("c", labels("none (missed)"), state.c, pick("c"))),
+      status ? labelled("comparison", choice("st", [["", "any"], ...STATUS.map((name) => [name, name])], state.st, pick("st"))) : null,
       slices.length ? labelled("slice", choice("sl", [["", "any"], ...slices], state.sl, pick("sl"))) : null,
-      number("smin", "score from"), number("smax", "score to"), number("lmin", "characters from"), number("lmax", "characters to"),
-      labelled(head.text === "hide" ? "search ids" : "search texts and ids", query),
+      number("smin", "min score"), number("smax", "max score"), number("lmin", "min length"), number("lmax", "max length"),
+      labelled(head.text === "hide" ? "search IDs" : "search text and IDs", query),
       h("span", { id: "hidden-filters", class: "chips" }),
       h("button", { type: "button", id: "clear", on: { click: () => change(CLEAR) } }, "Clear filters"),
       h("button", { type: "button", id: "export", on: { click: exportMarks } })),
     h("p", { id: "count", role: "status" }),
-    h("div", { class: "key", "aria-hidden": "true" }, h("span", { class: "lane gold" }, "gold, above"), head.systems.map((name, i) => h("span", { class: `lane ${kindOf(i)}` }, `${visible(name)}, below`)), h("span", {}, "Keys: j k n o / ?")),
+    h("div", { class: "key", "aria-hidden": "true" }, h("span", { class: "lane gold" }, "gold (above)"), head.systems.map((name, i) => h("span", { class: `lane ${kindOf(i)}` }, `${visible(name)} (below)`)), h("span", {}, "Shortcuts: j k n o / ?")),
     h("div", { id: "list", tabindex: "0", role: "group", "aria-label": "List of examples" }, h("div", { role: "list" })));
   byId("list").addEventListener("scroll", drawList, { passive: true });
   syncFilters();
 }
 
-// What the controls show, after the state has changed.
+// Update the controls after the state has changed.
 export function syncFilters() {
   for (const name of FILTERS) {
     const control = byId(name);
@@ -174,7 +174,7 @@ export function syncFilters() {
   for (const one of byId("verdicts").children) one.setAttribute("aria-pressed", String(one.dataset.verdict === state.v));
   fill(byId("hidden-filters"), hiddenFilters());
   const marked = state.w ? state.w.split(",").length : 0;
-  byId("export").textContent = `Save ${plural(marked, "verdict")} on the gold data`;
+  byId("export").textContent = `Export ${plural(marked, "marked gold error")}`;
   byId("export").disabled = !marked;
 }
 
@@ -210,19 +210,19 @@ export function drawList() {
     else row.removeAttribute("aria-current");
     wanted.push(row);
   }
-  if (!count) inner.replaceChildren(h("p", { class: "none", role: "listitem" }, "Nothing matches these filters."));
+  if (!count) inner.replaceChildren(h("p", { class: "none", role: "listitem" }, "No examples match these filters."));
   else if (wanted.length !== inner.children.length || wanted.some((one, i) => one !== inner.children[i])) {
     inner.replaceChildren(...wanted);
     for (const row of wanted) row.drawText();
   }
 }
 
-// On paper there is no scrolling: the first examples are all drawn, and what is folded is opened.
+// Paper does not scroll: render the first examples in full and open all collapsed sections.
 export function forPrint(on) {
   printing = on;
   for (const one of document.querySelectorAll("main details")) {
     one.open = on;
-    one.dispatchEvent(new Event("toggle")); // what is made when it is opened is made now
+    one.dispatchEvent(new Event("toggle")); // build lazy tables now
   }
   drawList();
 }
@@ -231,7 +231,7 @@ function sides(found, shownSystems) {
   return [found.sides[0], ...shownSystems.map((i) => found.sides[i + 1])];
 }
 
-// Whether a lane is of a span that an example is about: what lies in the span as the measure saw it, and has its type.
+// Return a test for the spans in focus: those inside the example's span, as the measure saw it, with the same type.
 function focusOf(i, shownSystems) {
   const { examples } = scores;
   const mine = shownSystems.indexOf(head.systems.indexOf(scores.system)) + 1;
@@ -283,12 +283,12 @@ function makeRow(place, key) {
     if (drawn || head.text === "hide") return;
     const found = documentNow(head, number);
     if (found === null) {
-      loadDocument(head, number).then(() => row.isConnected && row.drawText(), (error) => room.replaceChildren(h("div", { class: "none" }, `The document cannot be shown: ${error.message}.`)));
+      loadDocument(head, number).then(() => row.isConnected && row.drawText(), (error) => room.replaceChildren(h("div", { class: "none" }, `Cannot show the document: ${error.message}.`)));
       return;
     }
     drawn = true;
     if (found.text === null) {
-      room.append(h("div", { class: "none" }, "The text of this document is not known."));
+      room.append(h("div", { class: "none" }, "No text is available for this document."));
       return;
     }
     const [start, end] = spanOf(i);
@@ -303,7 +303,7 @@ function makeRow(place, key) {
   return row;
 }
 
-// Marks: which examples a reader says the gold data is wrong about.
+// Marks: the examples that the reader has flagged as gold errors.
 function markKey(i) {
   const [start, end] = spanOf(i);
   const { examples } = scores;
@@ -339,7 +339,7 @@ function exportMarks() {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// Bring a row of the list into view, and the list too if the reader has moved.
+// Scroll a row of the list into view and, if the reader moved to it, the list as well.
 export function showRow(place, moved = true) {
   const list = byId("list");
   if (!list) return;
@@ -362,7 +362,7 @@ export function nextError() {
   }
 }
 
-// The document of the current example as a whole, with all lanes of all systems.
+// Show the whole document of the current example with the spans of all systems.
 export async function drawDocument() {
   const dialog = byId("dialog");
   const i = rows[Number(state.at)];
@@ -391,16 +391,16 @@ export async function drawDocument() {
   fill(dialog,
     h("div", { class: "row" }, h("h2", { id: "dialog-title", dir: "auto" }, visible(head.ids[number])), h("button", { type: "button", id: "close", autofocus: true, on: { click: () => change({ doc: "" }) } }, "Close (Esc)")),
     h("p", {}, visible(why(i))),
-    failed ? h("p", {}, `The document cannot be shown: ${failed}.`) : null,
-    found?.text !== null && (from > 0 || to < points) ? h("p", {}, `Characters ${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${points.toLocaleString("en")}.`) : null,
+    failed ? h("p", {}, `Cannot show the document: ${failed}.`) : null,
+    found?.text !== null && (from > 0 || to < points) ? h("p", {}, `Showing characters ${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${points.toLocaleString("en")}.`) : null,
     room,
-    h("details", {}, h("summary", {}, "The spans as a table"), h("table", {}, h("thead", {}, h("tr", {}, ["from", "start", "end", "type", "score"].map((name) => h("th", { scope: "col", class: "text" }, name)))),
+    h("details", {}, h("summary", {}, "Spans as a table"), h("table", {}, h("thead", {}, h("tr", {}, ["source", "start", "end", "type", "score"].map((name) => h("th", { scope: "col", class: "text" }, name)))),
       h("tbody", {}, (found?.sides ?? []).flatMap((spans, side) => spans.slice(0, 500).map(line(side)))))));
   dialog.onclose = () => dialog.open || change({ doc: "" });
   dialog.onclick = (event) => event.target === dialog && change({ doc: "" });
   if (!dialog.open) dialog.showModal();
   if (!found || found.text === null) {
-    room.append(h("p", { class: "none" }, `The text of this document is not in the report; the example is at ${start} to ${end}.`));
+    room.append(h("p", { class: "none" }, `The report does not contain the text of this document. The example is at offsets ${start} to ${end}.`));
     return;
   }
   const { box, draw } = drawLanes(found, { from, to, sides: sides(found, all), names, kinds: ["gold", ...all.map(kindOf)], labels: head.labels, whole: true, focus });

@@ -1,14 +1,14 @@
-// A text with the gold spans above it and each system's below it, in lanes, so that nested and crossing spans stay apart.
-// The text is laid out by the browser, in any script and direction; the lanes follow where its letters came to stand.
+// Text with gold spans above it and the spans of each system below it. Nested and crossing spans get separate lanes.
+// The browser lays out the text, in any script and direction; the bars are placed where it put the characters.
 import { h, visible } from "./dom.js";
 
 const HEIGHT = 16;
 export const LINE = 22;
 
-// Each span the first lane in which nothing is in its way; those that matter most choose first.
-export function stacked(spans, matters = () => false) {
+// Assign each span to the first free lane, starting with the spans in focus.
+export function stacked(spans, inFocus = () => false) {
   const lanes = [];
-  const order = [...spans].sort((a, b) => matters(b) - matters(a) || a[0] - b[0] || b[1] - a[1]);
+  const order = [...spans].sort((a, b) => inFocus(b) - inFocus(a) || a[0] - b[0] || b[1] - a[1]);
   return order.map((span) => {
     const [start, end] = [span[0], Math.max(span[1], span[0] + 1)];
     let lane = lanes.findIndex((taken) => taken.every(([from, to]) => end <= from || start >= to));
@@ -22,7 +22,7 @@ function lanesOf(stack) {
   return stack.reduce((most, [, lane]) => Math.max(most, lane + 1), 0);
 }
 
-// `from` and `to` are code points of the window that is shown; `sides` the spans of gold and of each system shown.
+// `from` and `to` are the code point offsets of the visible window; `sides` holds the spans of gold and of each system.
 export function drawLanes(found, { from, to, sides, names, kinds, labels, whole = false, most = Infinity, focus }) {
   const inside = sides.map((spans) => spans.filter(([start, end]) => start <= to && end >= from && (end > from || start === end) && (start < to || start === end)));
   const stacks = inside.map((spans, side) => stacked(spans, (span) => focus(side, span)));
@@ -31,8 +31,8 @@ export function drawLanes(found, { from, to, sides, names, kinds, labels, whole 
   const below = counts.slice(1).reduce((sum, count) => sum + Math.max(count, 1), 0) * HEIGHT;
   const box = h("div", { class: whole ? "lanes whole" : "lanes line", dir: "auto" });
   const before = from > 0 ? "…" : "";
-  const said = `${before}${visible(found.slice(from, to), whole)}${to < found.points ? "…" : ""}`;
-  const node = document.createTextNode(said);
+  const content = `${before}${visible(found.slice(from, to), whole)}${to < found.points ? "…" : ""}`;
+  const node = document.createTextNode(content);
   box.append(node);
   const room = whole ? 2 * Math.max(above, below) : 0;
   box.style.lineHeight = `${LINE + room}px`;
@@ -51,12 +51,12 @@ export function drawLanes(found, { from, to, sides, names, kinds, labels, whole 
         if (lane >= most) continue;
         const [start, end, label, score] = span;
         const [a, b] = [place(start), place(end)];
-        range.setStart(node, Math.min(a, said.length));
-        range.setEnd(node, Math.min(Math.max(b, a), said.length));
+        range.setStart(node, Math.min(a, content.length));
+        range.setEnd(node, Math.min(Math.max(b, a), content.length));
         let boxes = [...range.getClientRects()].filter((one) => one.width > 0);
         if (!boxes.length) {
-          range.setStart(node, Math.max(0, Math.min(a, said.length - 1)));
-          range.setEnd(node, Math.min(said.length, Math.max(a, 0) + 1));
+          range.setStart(node, Math.max(0, Math.min(a, content.length - 1)));
+          range.setEnd(node, Math.min(content.length, Math.max(a, 0) + 1));
           boxes = [...range.getClientRects()].slice(0, 1).map((one) => ({ left: one.left, top: one.top, bottom: one.bottom, width: 3 }));
         }
         const name = labels[label] ?? "";

@@ -1,4 +1,4 @@
-// The confusion matrix: a heatmap where Plotly is in the page, and always a table.
+// The confusion matrix: a table, and a heatmap if the page includes Plotly.
 import { byId, fill, h, visible } from "./dom.js";
 import { change, state } from "./state.js";
 import { showExamples } from "./tables.js";
@@ -6,7 +6,7 @@ import { showExamples } from "./tables.js";
 const MISSED = "(missed)";
 const SPURIOUS = "(spurious)";
 
-// Plotly reads markup in its labels: what looks like it is spelt out.
+// Escape text for Plotly, which interprets markup in its labels.
 export function plain(text) {
   return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -26,7 +26,7 @@ export function baseLayout() {
 
 export const PLOT = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: false, doubleClickDelay: 0, showTips: false };
 
-// A matrix of counts by two codes: rows and columns that occur, the code -1 last.
+// Build a matrix of counts from [row, column, count] cells, with code -1 last.
 export function matrixOf(cells) {
   const order = (codes) => [...new Set(codes)].sort((a, b) => (a < 0) - (b < 0) || a - b);
   const [rows, columns] = [order(cells.map((one) => one[0])), order(cells.map((one) => one[1]))];
@@ -35,9 +35,9 @@ export function matrixOf(cells) {
   return { rows, columns, counts };
 }
 
-export const MANY = 60; // more types than this are not drawn
+export const MANY = 60; // maximum number of types in a heatmap
 
-// The types with the most counts beside their own, and how many are left out.
+// Keep the types with the most errors; return their cells and the number of omitted types.
 function largest(cells) {
   const weight = new Map();
   for (const [a, b, count] of cells) for (const code of [a, b]) weight.set(code, (weight.get(code) ?? 0) + (a === b ? count / 1000 : count));
@@ -45,7 +45,7 @@ function largest(cells) {
   return [cells.filter(([a, b]) => kept.has(a) && kept.has(b)), Math.max(weight.size - kept.size, 0)];
 }
 
-// A table that is made when it is first looked at: it may be large.
+// A collapsed table that is built when it is first opened, because it may be large.
 export function folded(summary, make, open) {
   const made = h("details", { open }, h("summary", {}, summary));
   const fillIn = () => made.open && made.children.length === 1 && made.append(make());
@@ -54,7 +54,7 @@ export function folded(summary, make, open) {
   return made;
 }
 
-export function matrixTable({ rows, columns, counts }, { rowName, columnName, pick, caption, id, shares = false }) {
+export function matrixTable({ rows, columns, counts }, { rowName, columnName, pick, rowTitle, columnTitle, caption, id, shares = false }) {
   const button = (text, call, name) => h("button", { type: "button", class: "plain", "aria-label": name, on: { click: call } }, text);
   return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption }, h("table", { id },
     h("caption", {}, caption),
@@ -63,8 +63,8 @@ export function matrixTable({ rows, columns, counts }, { rowName, columnName, pi
       const total = counts[i].reduce((sum, count) => sum + count, 0);
       return h("tr", {}, h("th", { scope: "row" }, button(rowName(a), () => pick(a, null))), columns.map((b, j) => {
         const count = counts[i][j];
-        const said = shares ? `${(100 * count / total).toFixed(1)}%` : count.toLocaleString("en");
-        return h("td", count ? {} : { class: "zero" }, count ? button(said, () => pick(a, b), `${rowName(a)}, taken for ${columnName(b)}: ${count}`) : "0");
+        const text = shares ? `${(100 * count / total).toFixed(1)}%` : count.toLocaleString("en");
+        return h("td", count ? {} : { class: "zero" }, count ? button(text, () => pick(a, b), `${rowTitle} ${rowName(a)}, ${columnTitle} ${columnName(b)}: ${count}`) : "0");
       }));
     }))));
 }
@@ -104,17 +104,17 @@ export function drawMatrix(head, scores) {
   const matrix = matrixOf(scores.confusion);
   const shares = state.share === "1";
   const options = {
-    rowName: (code) => (code < 0 ? SPURIOUS : visible(head.labels[code])), columnName: (code) => (code < 0 ? MISSED : visible(head.labels[code])), rowTitle: "gold", columnTitle: "taken for", shares,
+    rowName: (code) => (code < 0 ? SPURIOUS : visible(head.labels[code])), columnName: (code) => (code < 0 ? MISSED : visible(head.labels[code])), rowTitle: "gold", columnTitle: "predicted", shares,
     pick: (a, b) => showExamples({ g: a ?? "", c: b ?? "", v: "all" }),
-    caption: "Rows are what a span is, columns what it was taken for; missed and spurious are without a match that is good enough", id: "confusion",
+    caption: "Rows are gold types, columns are predicted types; missed and spurious spans have no good enough match", id: "confusion",
   };
   const toggle = (text, value) => h("button", { type: "button", id: `share-${value}`, "aria-pressed": String(state.share === value), on: { click: () => change({ share: value }) } }, text);
   const place = h("div", { id: "heatmap", class: "plot", role: "img", "aria-label": "Heatmap of the confusion matrix; the table below has the same counts" });
   if (globalThis.Plotly) {
     const open = body.querySelector("details")?.open;
-    fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1"), h("span", {}, "Choose a cell or a name to see its examples.")), place, leftOut ? h("p", {}, `The ${leftOut} types with the fewest errors are in the table alone.`) : null, folded("The matrix as a table", () => matrixTable(matrix, { ...options, shares }), open));
+    fill(body, h("div", { class: "row", role: "group", "aria-label": "Cell values" }, toggle("counts", ""), toggle("row percentages", "1"), h("span", {}, "Select a cell or a name to see its examples.")), place, leftOut ? h("p", {}, `The heatmap omits the types with the fewest errors (${leftOut}); the table lists all types.`) : null, folded("Matrix as a table", () => matrixTable(matrix, { ...options, shares }), open));
     heatmap(place, matrixOf(shownCells), options);
   } else {
-    fill(body, h("div", { class: "row", role: "group", "aria-label": "Show" }, toggle("counts", ""), toggle("shares of rows", "1")), matrixTable(matrix, options));
+    fill(body, h("div", { class: "row", role: "group", "aria-label": "Cell values" }, toggle("counts", ""), toggle("row percentages", "1")), matrixTable(matrix, options));
   }
 }

@@ -1,9 +1,9 @@
-// Numbers as people read them: three decimals, a bar, and an interval on it.
+// Display of scores: three decimals, and a bar with its confidence interval.
 import { h } from "./dom.js";
 
 export const NAMES = [["precision", "P"], ["recall", "R"], ["f", "F"]];
 
-// Three decimals; what is half-way between two goes to the even one, as elsewhere in these results.
+// Format with three decimals; ties round half to even, like the other outputs of spanscore.
 export function shown(value) {
   if (value === null || value === undefined) return "–";
   const scaled = value * 1000;

@@ -1,11 +1,11 @@
-// What is shown, all of it in the address of the page, so that a link shows the same again.
+// The view state. All of it is stored in the URL fragment, so that a link restores the same view.
 
 const DEFAULTS = {
   m: "0", s: "0", by: "type", sort: "", share: "", v: "errors", g: "", c: "", ty: "", st: "", a: "", sus: "", smin: "", smax: "",
   lmin: "", lmax: "", q: "", sl: "", at: "0", t: "", ct: "", theme: "", w: "", doc: "", keys: "",
 };
 
-// The filters of examples, all off: what shows a set of examples begins with these.
+// The example filters and their cleared state, from which every selection of examples starts.
 export const FILTERS = ["v", "g", "c", "ty", "st", "a", "sus", "smin", "smax", "lmin", "lmax", "q", "sl"];
 export const CLEAR = Object.fromEntries([...FILTERS, "at"].map((name) => [name, DEFAULTS[name]]));
 
@@ -13,8 +13,8 @@ export const state = { ...DEFAULTS };
 const listeners = [];
 
 export function readState() {
-  const said = new URLSearchParams(location.hash.slice(1));
-  for (const name of Object.keys(DEFAULTS)) state[name] = said.get(name) ?? DEFAULTS[name];
+  const params = new URLSearchParams(location.hash.slice(1));
+  for (const name of Object.keys(DEFAULTS)) state[name] = params.get(name) ?? DEFAULTS[name];
 }
 
 export function whenChanged(call) {
@@ -31,9 +31,9 @@ export function change(changes) {
     }
   }
   if (!changed.size) return;
-  const said = new URLSearchParams();
-  for (const [name, value] of Object.entries(state)) if (value !== DEFAULTS[name]) said.set(name, value);
-  history.replaceState(null, "", `#${said}`);
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) if (value !== DEFAULTS[name]) params.set(name, value);
+  history.replaceState(null, "", `#${params}`);
   for (const call of listeners) call(changed);
 }
 

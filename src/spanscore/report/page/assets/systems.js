@@ -1,4 +1,4 @@
-// Two systems against each other, and what all systems say against the gold data.
+// Comparison of two systems, and suspected gold errors, where all systems agree against the gold data.
 import { byId, fill, h, plural, visible } from "./dom.js";
 import { showExamples } from "./tables.js";
 import { MANY, folded, heatmap, matrixOf, matrixTable } from "./matrix.js";
@@ -10,13 +10,13 @@ export function statusOf(gold, first, second) {
   return STATUS[first === gold ? (second === gold ? 3 : 0) : second === gold ? 1 : 2];
 }
 
-// The pair of the first system and the one that is shown (the second, if the first is).
+// The first system paired with the selected one, or with the second if the first is selected.
 export function pairFor(head, scores) {
   const found = head.pairs.filter((one) => one.measure === scores.measure);
   return found.find((one) => one.second === scores.system) ?? found[0] ?? null;
 }
 
-// The examples of two systems begin with the same gold spans in the same order: each example's status, or null.
+// The status of each example; null for unmatched predictions. Both systems list the gold spans in the same order.
 export function statuses(head, scores) {
   const pair = pairFor(head, scores);
   if (!pair) return null;
@@ -33,8 +33,8 @@ export function statuses(head, scores) {
   });
 }
 
-// Which examples all systems agree on against the gold data: a gold span where all said the same, in the same place, or
-// all nothing; or a prediction in the same place and of the same type that all made and the gold data has not.
+// Find examples where all systems agree with each other but not with the gold data: a gold span for which all predict
+// the same wrong span or nothing, or a span that all predict with the same type and that is not in the gold data.
 export function suspects(head, scores) {
   const same = head.scores.filter((one) => one.measure === scores.measure);
   if (same.length < 2) return null;
@@ -60,19 +60,19 @@ export function drawSystems(head, scores, suspected) {
   const name = (code) => (code < 0 ? "(missed)" : visible(head.labels[code]));
   const options = {
     rowName: name, columnName: name, rowTitle: visible(pair.first), columnTitle: visible(pair.second), id: "disagreement",
-    caption: `What ${visible(pair.first)} (rows) and ${visible(pair.second)} (columns) took the same gold spans for`,
+    caption: `Predicted types of the same gold spans by ${visible(pair.first)} (rows) and ${visible(pair.second)} (columns)`,
     pick: (a, b) => show({ a: a ?? "any", c: b ?? "" }),
   };
   const open = section.querySelector("details")?.open;
   const place = h("div", { class: "plot", role: "img", "aria-label": "Heatmap of the disagreement matrix; the table below has the same counts" });
   const agreed = suspected ? suspected.filter(Boolean).length : 0;
   fill(section.querySelector(".body"),
-    h("p", {}, `Gold spans from ${visible(pair.first)} to ${visible(pair.second)}:`),
+    h("p", {}, `Changes in gold spans from ${visible(pair.first)} to ${visible(pair.second)}:`),
     h("div", { class: "chips", id: "status" }, STATUS.map((one) => h("button", { type: "button", id: `status-${one.replace(" ", "-")}`, "aria-pressed": String(state.st === one), on: { click: () => show({ st: one }) } }, `${counts[one].toLocaleString("en")} ${one}`))),
     globalThis.Plotly ? place : null,
-    globalThis.Plotly ? folded("The disagreement as a table", () => matrixTable(matrix, options), open) : matrixTable(matrix, options),
+    globalThis.Plotly ? folded("Disagreement matrix as a table", () => matrixTable(matrix, options), open) : matrixTable(matrix, options),
     h("h3", {}, "Suspected gold errors"),
-    h("p", {}, "Where all systems agree with each other and not with the gold data, it may be the gold data that is wrong. Mark what is, below, and save your verdicts."),
+    h("p", {}, "Where all systems agree with each other but not with the gold data, the gold data may be wrong. Mark these examples below and export them."),
     h("button", { type: "button", id: "suspected", "aria-pressed": String(state.sus === "1"), on: { click: () => show({ sus: "1" }) } }, `Show ${plural(agreed, "suspected gold error")}`));
   if (globalThis.Plotly && matrix.rows.length <= MANY) heatmap(place, matrix, options);
 }

@@ -1,9 +1,9 @@
-// The numbers: each system overall, then each type or slice, as a table that can be sorted.
+// Score tables: all systems overall, then a sortable table by type or slice.
 import { byId, choice, fill, h, labelled, short, visible } from "./dom.js";
 import { NAMES, measured } from "./numbers.js";
 import { CLEAR, change, state } from "./state.js";
 
-// Which examples a count is of, where they are known.
+// The filters that show the examples behind a count.
 const BEHIND = { tp: (code) => ({ g: code, v: "correct" }), fn: (code) => ({ g: code }), fp: (code) => ({ c: code }) };
 
 export function showExamples(changes) {
@@ -17,9 +17,9 @@ function cells(numbers, counts, code = null) {
     NAMES.map(([name]) => h("td", {}, measured(numbers[name], numbers.interval?.[name]))),
     counts.map((name) => {
       const count = numbers.counts[name];
-      const said = count === undefined ? "" : Number.isInteger(count) ? count.toLocaleString("en") : count.toFixed(3);
+      const text = count === undefined ? "" : Number.isInteger(count) ? count.toLocaleString("en") : count.toFixed(3);
       const behind = code !== null && count && BEHIND[name];
-      return h("td", count ? {} : { class: "zero" }, behind ? h("button", { type: "button", class: "plain", on: { click: () => showExamples(behind(code)) } }, said) : said);
+      return h("td", count ? {} : { class: "zero" }, behind ? h("button", { type: "button", class: "plain", on: { click: () => showExamples(behind(code)) } }, text) : text);
     }),
   ];
 }
@@ -47,7 +47,7 @@ export function drawNumbers(head, scores) {
   const same = head.scores.filter((one) => one.measure === scores.measure);
   const body = [];
   body.push(h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Systems" }, h("table", { id: "overall" },
-    h("caption", {}, `${scores.measure}, all types${scores.overall.interval ? `; bars with intervals at ${100 * head.level}%` : ""}`),
+    h("caption", {}, `${scores.measure}, all types${scores.overall.interval ? `; bars show ${100 * head.level}% confidence intervals` : ""}`),
     header("system", counts, head.beta, false),
     h("tbody", {}, same.map((one) => h("tr", one === scores ? { class: "total" } : {}, h("th", { scope: "row" }, visible(one.system)), cells(one.overall, counts)))))));
   const keys = Object.keys(scores.slices);
@@ -64,12 +64,12 @@ export function drawNumbers(head, scores) {
     }
     const code = (name) => (by === "type" ? head.labels.indexOf(name) : null);
     const select = (name) => showExamples(by === "type" ? { ty: code(name) } : { sl: `${by}=${head.slices[by].values.indexOf(name)}` });
-    body.push(h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "By type or slice" }, h("table", { id: "types" },
-      h("caption", {}, `${scores.measure}, ${visible(scores.system)}, by ${visible(by)}; choose a name or a count to see the examples behind it`),
+    body.push(h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Scores by type or slice" }, h("table", { id: "types" },
+      h("caption", {}, `${scores.measure}, ${visible(scores.system)}, by ${visible(by)}; select a name or a count to see the examples behind it`),
       header(visible(by), counts, head.beta, true),
       h("tbody", {}, rows.map(([name, numbers]) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "plain", on: { click: () => select(name) } }, visible(name))), cells(numbers, counts, code(name))))))));
   } else {
-    body.push(h("p", { class: "none" }, "This measure has no types."));
+    body.push(h("p", { class: "none" }, "This measure has no scores by type."));
   }
   fill(byId("numbers").querySelector(".body"), body);
 }

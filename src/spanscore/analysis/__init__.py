@@ -1,0 +1,1 @@
+"""Analyses of results: system comparison, threshold sweeps and quality gates."""

@@ -1,0 +1,272 @@
+"""Comparison of systems on the same gold data, with significance tests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spanscore.engine.local import DEFAULT_MEASURES, score_all
+from spanscore.engine.parts import Found, result_of
+from spanscore.errors import UsageError
+from spanscore.result import NUMBERS
+from spanscore.stats import (
+    Bootstrap,
+    holm,
+    kendall,
+    percentile_interval,
+    permutation_p,
+    spread_of_difference,
+    stream,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Bools, Floats
+    from spanscore.engine.parts import Part, Plan
+    from spanscore.measures import Measure
+    from spanscore.result import Result, Scores
+    from spanscore.tally import Counts
+
+STATUS = ("broken", "fixed", "both wrong", "both right")
+"""How the outcome for a gold span changed from the first to the second system; regressions first."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first system's score minus the second's, with its confidence interval and p-value."""
+
+    measure: str
+    number: str
+    first: str
+    second: str
+    difference: float
+    interval: tuple[float, float]
+    p: float
+    corrected: float
+    """p-value after Holm correction over all pairs of systems."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A gold span and whether the first and the second system found it."""
+
+    status: str
+    measure: str
+    document: str
+    start: int
+    end: int
+    label: str
+    text: str | None
+    slices: dict[str, str] = field(hash=False, default_factory=dict)
+    """The document's value of each metadata field that scores are split by."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The scores of several systems by the same measures, and the differences between every pair."""
+
+    result: Result
+    systems: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    bootstrap: Bootstrap
+    permutations: int
+    alpha: float
+    found: Mapping[tuple[str, str], Found] = field(default_factory=dict, repr=False)
+    """The outcome for each gold span by measure and system, if the spans themselves were not kept."""
+
+    def letters(self) -> dict[str, str]:
+        """Assign a letter to each system."""
+        return dict(zip(self.systems, _letters(len(self.systems)), strict=True))
+
+    def better_than(self, measure: str, number: str, system: str) -> str:
+        """Return the letters of the systems that this one is significantly better than."""
+        letters = self.letters()
+        beaten = []
+        for one in self.differences:
+            if (one.measure, one.number) == (measure, number) and one.corrected < self.alpha and one.difference:
+                winner, loser = (one.first, one.second) if one.difference > 0 else (one.second, one.first)
+                if winner == system:
+                    beaten.append(letters[loser])
+        return "".join(sorted(beaten))
+
+    def best(self, measure: str, number: str) -> set[str]:
+        """Return the systems with the highest score."""
+        found = {
+            one.system: getattr(one, number)
+            for one in self.result.scores
+            if repr(one.measure) == measure and not np.isnan(getattr(one, number))
+        }
+        return {system for system, value in found.items() if value == max(found.values())}
+
+    def ranks(self, measure: str, number: str = "f") -> dict[str, int]:
+        """Return the rank of each system: one plus the number of significantly better systems."""
+        better = dict.fromkeys(self.systems, 0)
+        for one in self.differences:
+            if (one.measure, one.number) == (measure, number) and one.corrected < self.alpha and one.difference:
+                better[one.second if one.difference > 0 else one.first] += 1
+        return {system: 1 + count for system, count in better.items()}
+
+    def agreement(self, number: str = "f") -> dict[tuple[str, str], float]:
+        """Return Kendall's tau between the system rankings of every pair of measures."""
+        values: dict[str, list[float]] = {}
+        for one in self.result.scores:
+            values.setdefault(repr(one.measure), []).append(getattr(one, number))
+        return {
+            (a, b): kendall(np.nan_to_num(values[a]).tolist(), np.nan_to_num(values[b]).tolist())
+            for a, b in combinations(values, 2)
+        }
+
+    def changes(self, measure: str, first: str, second: str) -> list[Change]:
+        """Return how the outcome for each gold span changed from the first to the second system, regressions first."""
+        by = [what for what in self.result.by if what.startswith("meta.")]
+        return sorted(
+            _changes(self.result[measure, first], self.result[measure, second], by),
+            key=lambda one: (STATUS.index(one.status), one.document, one.start, one.end, one.label),
+        )
+
+    def statuses(self, measure: str, first: str, second: str) -> Counter[tuple[str, str]]:
+        """Count the broken, fixed and unchanged gold spans of each label from the first to the second system."""
+        a, b = (self._found(measure, system) for system in (first, second))
+        _refuse_other_spans(measure, len(a.label), len(b.label))
+        counts = np.bincount(4 * a.label.astype(np.int64) + 2 * a.right + b.right, minlength=4 * len(a.labels))
+        status = ("both wrong", "fixed", "broken", "both right")
+        return Counter(
+            {(label, status[i]): n for (label, i), n in zip(product(a.labels, range(4)), counts.tolist(), strict=True)}
+        )
+
+    def _found(self, measure: str, system: str) -> Found:
+        found = self.found.get((measure, system))
+        return Found.of(self.result[measure, system].judgement) if found is None else found
+
+    def diff(self, changes: Sequence[Change], by: str | None = None) -> dict[str | None, dict[str, int]]:
+        """Count the broken, fixed and unchanged gold spans overall, or by type, document or `meta.KEY`."""
+        found: dict[str | None, Counter[str]] = {}
+        for one in changes:
+            named = {"type": one.label, "document": one.document, **one.slices}
+            part = None if by is None else named[by]
+            found.setdefault(part, Counter())[one.status] += 1
+        order = sorted(found, key=lambda part: (-found[part]["broken"], -found[part]["fixed"], part or ""))
+        return {part: {status: found[part][status] for status in STATUS} for part in order}
+
+
+def compare(
+    gold: Corpus,
+    systems: Mapping[str, Corpus],
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    bootstrap: Bootstrap | None = None,
+    permutations: int = 10_000,
+    alpha: float = 0.05,
+    **settings: Any,
+) -> Comparison:
+    """Score systems by the same measures, and test every pair for significance, paired by document.
+
+    >>> import spanscore as ss
+    >>> spans = [{"start": 0, "end": 3, "label": "A"}]
+    >>> gold = ss.Corpus.from_documents([{"id": str(i), "spans": spans} for i in range(40)])
+    >>> half = ss.Corpus.from_documents([{"id": str(i), "spans": spans[: i % 2]} for i in range(40)])
+    >>> found = compare(gold, {"good": gold, "half": half}, "exact")
+    >>> found.better_than("exact", "recall", "good"), found.differences[1].difference
+    ('b', 0.5)
+    """
+    check(len(systems), permutations, alpha)
+    how = bootstrap or Bootstrap()
+    result = score_all(gold, systems, measures, ci=how, **settings)
+    return Comparison(result, tuple(systems), _all_differences(result, how, permutations), how, permutations, alpha)
+
+
+def compare_parts(plan: Plan, parts: Mapping[str, Part], *, permutations: int, alpha: float) -> Comparison:
+    """Compare systems from counts and span outcomes that were collected while streaming the documents."""
+    assert plan.ci is not None
+    result = result_of(plan, parts)
+    names = _names(result)
+    found = {(name, system): one for system, part in parts.items() for name, one in zip(names, part.found, strict=True)}
+    differences = _all_differences(result, plan.ci, permutations)
+    return Comparison(result, tuple(parts), differences, plan.ci, permutations, alpha, found)
+
+
+def check(systems: int, permutations: int, alpha: float) -> None:
+    """Raise an error if the systems cannot be compared with these settings."""
+    if systems < 2:
+        raise UsageError("a comparison needs at least two systems.")
+    if not 1 <= permutations <= 1_000_000 or not 0 < alpha < 1:
+        raise UsageError("permutations must be between 1 and 1000000, and alpha between 0 and 1.")
+
+
+def _all_differences(result: Result, how: Bootstrap, permutations: int) -> tuple[Difference, ...]:
+    return tuple(one for name in _names(result) for one in _differences(result, name, how, permutations))
+
+
+def _differences(result: Result, name: str, how: Bootstrap, permutations: int) -> Iterator[Difference]:
+    """Yield the differences of all pairs of systems by one measure, with p-values corrected for the number of pairs."""
+    scores = [one for one in result.scores if repr(one.measure) == name]
+    if scores[0].measure.needs_all_documents:
+        return
+    tables = _tables(scores, how.cluster)
+    for number in NUMBERS:
+        statistic = statistic_of(scores[0], number)
+        found = []
+        for a, b in combinations(range(len(scores)), 2):
+            seed = stream(how.seed, f"{name}|{number}|{scores[a].system}|{scores[b].system}")
+            p = permutation_p(tables[a], tables[b], statistic, number=permutations, seed=seed)
+            spread = spread_of_difference(tables[a], tables[b], statistic, how.resamples, seed)
+            gap = getattr(scores[a], number) - getattr(scores[b], number)
+            found.append((scores[a].system, scores[b].system, gap, percentile_interval(spread, how.level), p))
+        corrected = holm([one[-1] for one in found])
+        for (first, second, gap, interval, p), after in zip(found, corrected, strict=True):
+            yield Difference(name, number, first, second, gap, interval, p, after)
+
+
+def _tables(scores: Sequence[Scores], cluster: str | None) -> list[Counts]:
+    """Return each system's counts by document (or cluster of documents), with rows in the same order."""
+    units = [one.units(cluster) for one in scores]
+    first = units[0].documents
+    if all(one.documents == first for one in units[1:]):
+        listed = list(first)
+        order = sorted(range(len(listed)), key=listed.__getitem__)
+        return [one.by_document()[order] for one in units]
+    names = sorted({name for one in units for name in one.documents})
+    return [one.of_documents(names) for one in units]
+
+
+def statistic_of(scores: Scores, number: str) -> Callable[[Counts], Floats]:
+    """Return a function that computes this score from rows of counts."""
+    place = NUMBERS.index(number)
+    return lambda counts: scores.numbers(counts)[place]
+
+
+def _changes(first: Scores, second: Scores, by: Sequence[str]) -> Iterator[Change]:
+    judgements = [one.judgement for one in (first, second)]
+    gold, text = judgements[0].pairing.gold, judgements[0].pairing.text
+    _refuse_other_spans(repr(first.measure), len(gold.doc), len(judgements[1].pairing.gold.doc))
+    found: list[Bools] = [one.cell == one.pairing.gold.label for one in judgements]
+    names = {(True, False): "broken", (False, True): "fixed", (False, False): "both wrong", (True, True): "both right"}
+    slices = {what: (names, group.tolist()) for what in by for group, names in [first.slices(what)]}
+    ids = gold.ids.tolist()
+    columns = gold.doc.tolist(), gold.start.tolist(), gold.end.tolist(), gold.label.tolist()
+    for doc, start, end, label, a, b in zip(*columns, found[0].tolist(), found[1].tolist(), strict=True):
+        content = text[doc]
+        covered = None if content is None else content[start:end]
+        parts = {what: named[group[doc]] for what, (named, group) in slices.items()}
+        yield Change(names[a, b], repr(first.measure), ids[doc], start, end, gold.labels[label], covered, parts)
+
+
+def _refuse_other_spans(measure: str, ours: int, theirs: int) -> None:
+    if ours != theirs:
+        raise UsageError(f"{measure} does not see the same gold spans for both systems; choose another measure.")
+
+
+def _names(result: Result) -> list[str]:
+    return list(dict.fromkeys(repr(one.measure) for one in result.scores))
+
+
+def _letters(count: int) -> list[str]:
+    letters = list(ascii_lowercase)
+    return (letters + [a + b for a in letters for b in letters])[:count]

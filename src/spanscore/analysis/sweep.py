@@ -1,0 +1,292 @@
+"""Threshold sweeps: precision, recall and F at every score threshold, and calibration.
+
+Documents are independent of each other: a threshold changes the counts of a document only if one of its predictions has
+that score. So the measure counts each document once per distinct score in it, and the changes from one score to the
+next are sorted and summed up. One pass yields all thresholds, for any measure, overall and by type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spanscore.align import LabelMap, Pairing, pair
+from spanscore.align.pairing import describe
+from spanscore.align.spans import stretches
+from spanscore.engine.local import DEFAULT_MEASURES
+from spanscore.engine.parts import choose
+from spanscore.errors import InputError, UsageError
+from spanscore.result import Score, prf
+from spanscore.signature import signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from spanscore.align.pairing import Extra
+    from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Floats, Longs
+    from spanscore.measures import Measure
+    from spanscore.result import Result
+    from spanscore.tally import Counts
+
+ROWS = 1 << 19
+"""Maximum number of spans to count at once."""
+MUCH = 20_000_000
+"""Maximum amount of counting for the curves of a report; above it, they are only computed on request."""
+CROWDED = 2
+"""With more predictions than this in a document, it pays to split documents into stretches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Scores at every threshold, overall (`type` is None) or for one type; the highest threshold comes first.
+
+    Row i of the counts covers predictions with a score of at least `threshold[i - 1]`; row 0 covers none.
+    """
+
+    system: str
+    measure: Measure
+    type: str | None
+    beta: float
+    threshold: Floats
+    fields: tuple[str, ...]
+    counts: Counts
+    calibration: Calibration | None
+    signature: str
+
+    @cached_property
+    def numbers(self) -> tuple[Floats, Floats, Floats]:
+        """Return precision, recall and F at each threshold."""
+        return self.numbers_at(np.arange(1, len(self.counts)))
+
+    def numbers_at(self, rows: Longs) -> tuple[Floats, Floats, Floats]:
+        """Return precision, recall and F for rows of the counts."""
+        named = {name: self.counts[rows, i] for i, name in enumerate(self.fields)}
+        return prf(self.measure, named, self.beta)
+
+    def rows(self, thresholds: Floats) -> Longs:
+        """Return the rows of the counts for these thresholds."""
+        return np.searchsorted(-self.threshold, -thresholds, side="right")
+
+    @cached_property
+    def average_precision(self) -> float:
+        """Return the average precision: the sum of each increase in recall times the precision there."""
+        precision, recall, _ = self.numbers
+        if not len(recall) or np.isnan(recall).all():
+            return float("nan")
+        reached = np.maximum.accumulate(np.nan_to_num(recall))
+        steps = np.diff(reached, prepend=0.0)
+        return float(np.sum(steps * np.nan_to_num(precision)))
+
+    def at(self, threshold: float) -> Score:
+        """Return the result of keeping only predictions with at least this score."""
+        row = self.rows(np.array([threshold]))
+        named = {name: self.counts[row, i] for i, name in enumerate(self.fields)}
+        p, r, f = self.numbers_at(row)
+        shown = {key: column[0].item() for key, column in self.measure.shown(named).items()}
+        return Score(float(p[0]), float(r[0]), float(f[0]), self.beta, shown)
+
+    def best(self, recall: float | None = None) -> float | None:
+        """Return the threshold with the highest F or, given a minimum recall, with the highest precision.
+
+        Ties go to the highest threshold; None if no threshold qualifies.
+        """
+        precision, recalls, f = self.numbers
+        value = f if recall is None else np.where(recalls >= recall, precision, np.nan)
+        return None if not len(value) or np.isnan(value).all() else float(self.threshold[int(np.nanargmax(value))])
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Calibration of scores: of the predictions with a score of 0.8, 80% should be correct.
+
+    For each equal-width bin of scores: the number of predictions, their mean score, and the fraction that is correct.
+    """
+
+    predictions: Longs
+    score: Floats
+    right: Floats
+
+    @classmethod
+    def of(cls, score: Floats, right: Counts, bins: int) -> Calibration | None:
+        """Bin the predictions by score; return None if any score lies outside 0 to 1."""
+        if not len(score) or score.min() < 0 or score.max() > 1:
+            return None
+        place = np.minimum((score * bins).astype(np.int64), bins - 1)
+        number = np.bincount(place, minlength=bins)
+        with np.errstate(invalid="ignore"):
+            return cls(
+                number,
+                np.bincount(place, score, minlength=bins) / number,
+                np.bincount(place, right, minlength=bins) / number,
+            )
+
+    @property
+    def error(self) -> float:
+        """Return the expected calibration error: the mean gap between score and accuracy, weighted by predictions."""
+        apart = np.nan_to_num(np.abs(self.score - self.right))
+        return float(np.sum(apart * self.predictions) / self.predictions.sum())
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The curves of all systems and measures, the overall curve of each measure before its types."""
+
+    curves: tuple[Curve, ...]
+    warnings: tuple[str, ...]
+
+
+def sweep(
+    gold: Corpus,
+    systems: Mapping[str, Corpus],
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    beta: float = 1.0,
+    label_map: LabelMap | None = None,
+    extra_documents: Extra = "refuse",
+    resolve: str = "none",
+    bins: int = 10,
+) -> Sweep:
+    """Score the predictions at every threshold.
+
+    >>> import spanscore as ss
+    >>> gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 9], [4, 12], ["A", "A"])
+    >>> pred = ss.Corpus.from_arrays(["d"], [0] * 3, [0, 5, 9], [4, 8, 12], ["A"] * 3, score=[0.9, 0.6, 0.3])
+    >>> curve = sweep(gold, {"pred": pred}, "exact").curves[0]
+    >>> curve.threshold.tolist(), curve.numbers[1].tolist(), round(curve.average_precision, 3), curve.best()
+    ([0.9, 0.6, 0.3], [0.5, 0.5, 1.0], 0.833, 0.3)
+    """
+    chosen = choose(measures, beta)
+    if unsupported := [one for one in chosen if one.needs_all_documents]:
+        raise UsageError(f"{unsupported[0]!r} counts across documents and cannot be swept; choose another measure.")
+    if resolve not in ("none", "score"):
+        raise UsageError("resolve must be 'none' or 'score' in a threshold sweep.")
+    if not 1 <= bins <= 1000:
+        raise UsageError("bins must be between 1 and 1000.")
+    mapping = label_map or LabelMap()
+    curves: list[Curve] = []
+    notes = [*gold.notes]
+    for name, pred in systems.items():
+        score = np.full(len(pred.start), np.nan) if pred.score is None else pred.score
+        if unknown := np.flatnonzero(np.isnan(score)).tolist():
+            where = f"{pred.place(int(pred.doc[unknown[0]]))}, {pred.span_name(unknown[0])}"
+            raise InputError("a prediction has no score; a threshold sweep needs a score for every prediction.", where)
+        scored = pred if pred.score is not None else pred.with_columns(score=score)
+        how: Any = resolve
+        pairing = pair(gold, scored, system=name, label_map=mapping, extra_documents=extra_documents, resolve=how)
+        notes += [*pred.notes, *describe(pairing.account)]
+        for one in chosen:
+            line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, resolve, beta)
+            curves += _curves(pairing, one, name, beta, bins, line)
+    return Sweep(tuple(curves), tuple(dict.fromkeys(notes)))
+
+
+def curves_of(result: Result, bins: int = 10) -> tuple[list[Curve], list[str]]:
+    """Return the curves of every system whose predictions all have scores, and a note for each skipped curve.
+
+    Curves that would take too long to compute are skipped.
+    """
+    curves: list[Curve] = []
+    notes: list[str] = []
+    for one in result.scores:
+        score = None if one.pairing is None else one.pairing.pred.score
+        if (
+            score is None
+            or one.pairing is None
+            or one.measure.needs_all_documents
+            or result.settings.get("resolve") == "longest"
+        ):
+            continue
+        if not len(score) or np.isnan(score).any():
+            continue
+        if _sizes(one.pairing, one.measure)[_levels(one.pairing)[0]].sum() > MUCH and not one.measure.local:
+            notes.append(
+                f"{one.system}: threshold curves of {one.measure!r} omitted, too slow; run spanscore sweep instead."
+            )
+            continue
+        curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature)
+    return curves, notes
+
+
+def _curves(pairing: Pairing, measure: Measure, system: str, beta: float, bins: int, line: str) -> Iterator[Curve]:
+    fields, labels, threshold, label, change = _changes(pairing, measure)
+    judged = measure.judge(pairing)
+    score, right, of = judged.pairing.pred.score, judged.right, judged.pairing.pred.label
+    assert score is not None
+    for kind in (None, *labels) if measure.by_type else (None,):
+        mine = np.ones(len(label), np.bool_) if kind is None else label == labels.index(kind)
+        if not mine.any():
+            continue
+        rows = slice(None) if kind is None else of == judged.pairing.labels.index(kind)
+        steps, place = np.unique(-threshold[mine], return_inverse=True)
+        sums = np.zeros((len(steps), change.shape[1]), change.dtype)
+        np.add.at(sums, place, change[mine])
+        if not len(steps) or steps[0] != -np.inf:
+            steps, sums = np.append(-np.inf, steps), np.concatenate([np.zeros_like(sums[:1]), sums])
+        if kind is not None:  # scores of other types change nothing here
+            changing = np.append(True, sums[1:].any(axis=1))
+            steps, sums = steps[changing], sums[changing]
+        calibration = Calibration.of(score[rows], right[rows], bins)
+        counts = np.cumsum(sums, axis=0)
+        yield Curve(system, measure, kind, beta, -steps[1:], fields, counts, calibration, line)
+
+
+def _changes(pairing: Pairing, measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...], Floats, Longs, Counts]:
+    """Return the change of the counts at each threshold by label; counts without predictions are at inf."""
+    if measure.local and np.bincount(pairing.pred.doc).max(initial=0) > CROWDED:
+        pairing = stretches(pairing)
+    docs, levels = _levels(pairing)
+    goes_on = np.append(docs[1:] == docs[:-1], False)
+    found: list[tuple[Any, ...]] = []
+    for first, last in _parts(_sizes(pairing, measure)[docs]):
+        tally = measure.tally(_at(pairing, docs[first:last], levels[first:last]))
+        fields, labels, at = tally.fields, tally.labels, tally.doc + first
+        counts = tally.counts if tally.counts.dtype.kind == "f" else tally.counts.astype(np.int64)
+        found.append((levels[at], tally.label, counts))
+        undone = np.flatnonzero(goes_on[at])  # the counts at the next level replace these
+        found.append((levels[at[undone] + 1], tally.label[undone], -counts[undone]))
+    return fields, labels, *(np.concatenate(column) for column in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+def _levels(pairing: Pairing) -> tuple[Longs, Floats]:
+    """Return each document paired with each of its thresholds, from inf down."""
+    pred = (pairing.rows or pairing).pred
+    assert pred.score is not None
+    doc = np.concatenate([np.arange(len(pairing)), pred.doc])
+    level = np.concatenate([np.full(len(pairing), np.inf), pred.score])
+    order = np.lexsort((-level, doc))
+    doc, level = doc[order], level[order]
+    new = np.ones(len(doc), np.bool_)
+    new[1:] = (doc[1:] != doc[:-1]) | (level[1:] != level[:-1])
+    return doc[new], level[new]
+
+
+def _sizes(pairing: Pairing, measure: Measure) -> Longs:
+    """Estimate the counting work per document: its spans, plus its words for measures that need the text."""
+    size: Longs = np.diff(pairing.gold.bounds) + np.diff(pairing.pred.bounds) + 1
+    if not measure.local:
+        size = size + np.maximum(pairing.letters.strings.lengths, 0) // 4
+    return size
+
+
+def _parts(size: Longs) -> Iterator[tuple[int, int]]:
+    """Yield ranges of levels that are small enough to count in memory."""
+    total = np.cumsum(size)
+    first = 0
+    while first == 0 or first < len(size):
+        before = int(total[first - 1]) if first else 0
+        last = max(int(np.searchsorted(total, before + ROWS, side="right")), first + 1)
+        yield first, last
+        first = last
+
+
+def _at(pairing: Pairing, docs: Longs, levels: Floats) -> Pairing:
+    """Return these documents, each with the predictions at or above its level."""
+    pred = pairing.pred.take(docs)
+    assert pred.score is not None
+    kept = pred.with_spans(np.flatnonzero(pred.score >= levels[pred.doc]))
+    rows = None if pairing.rows is None else _at(pairing.rows, docs, levels)
+    return Pairing(pairing.gold.take(docs), kept, rows=rows)

@@ -1,0 +1,99 @@
+"""Numeric and dictionary-encoded columns, and the array types used throughout the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Words = NDArray[np.uint64]
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Make an array read-only and return it."""
+    array.setflags(write=False)
+    return array
+
+
+def ranges(low: NDArray[Any], counts: NDArray[Any]) -> Longs:
+    """Return the ranges `low[i] ... low[i] + counts[i] - 1`, concatenated.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    numbers: Longs = np.arange(total) + np.repeat(low - (ends - counts), counts)
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A dictionary-encoded column: row i holds `values[codes[i]]`, or None if the code is -1."""
+
+    codes: Ints
+    values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Any]) -> Self:
+        """Return a column of these values; 1, 1.0 and True stay distinct.
+
+        >>> Column.of(["en", None, "de", "en"]).tolist()
+        ['en', None, 'de', 'en']
+        """
+        seen: dict[tuple[type, Any], tuple[int, Any]] = {}
+        codes = [-1 if row is None else seen.setdefault(_identity(row), (len(seen), row))[0] for row in rows]
+        return cls(frozen(np.array(codes, np.int32)), tuple(value for _, value in seen.values()))
+
+    def take(self, rows: NDArray[Any] | slice) -> Column:
+        """Return a column of these rows."""
+        return Column(frozen(self.codes[rows]), self.values)
+
+    def tolist(self) -> list[Any]:
+        """Return the value of each row."""
+        return [None if code < 0 else self.values[code] for code in self.codes.tolist()]
+
+    @staticmethod
+    def concat(parts: Sequence[tuple[Column | None, int]]) -> Column:
+        """Concatenate (column, number of rows) pairs; a column of None stands for rows without a value."""
+        seen: dict[tuple[type, Any], tuple[int, Any]] = {}
+        pieces = []
+        for part, rows in parts:
+            if part is None:
+                pieces.append(np.full(rows, -1, np.int32))
+                continue
+            recoded = [seen.setdefault(_identity(value), (len(seen), value))[0] for value in part.values]
+            pieces.append(np.array([*recoded, -1], np.int32)[part.codes])
+        return Column(frozen(np.concatenate(pieces)), tuple(value for _, value in seen.values()))
+
+
+def _identity(value: Any) -> tuple[type, Any]:
+    """Return a key that distinguishes values that compare equal: 1, 1.0 and True, or 0.0 and -0.0."""
+    return type(value), repr(value) if type(value) is float else value
+
+
+def one_table(tables: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:
+    """Merge tables of names: return all names, sorted, and for each table the new codes of its names.
+
+    >>> one_table([("b",), ("a", "b")])
+    (('a', 'b'), [array([1], dtype=int32), array([0, 1], dtype=int32)])
+    """
+    names = tuple(sorted({name for table in tables for name in table}))
+    place = {name: code for code, name in enumerate(names)}
+    return names, [np.array([place[name] for name in table] or [0], np.int32) for table in tables]
+
+
+def mixed(x: Words) -> Words:
+    """Hash 64-bit integers with a bijection in which every input bit affects every output bit (SplitMix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

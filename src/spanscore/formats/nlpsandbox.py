@@ -1,0 +1,90 @@
+"""`nlpsandbox`: NLP Sandbox's annotations, lists by kind with `start` and `length`, a note an object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from spanscore.corpus import MAX_OFFSET
+from spanscore.corpus.records import Attr, Document, Span, build, explain
+from spanscore.errors import InputError, unknown
+from spanscore.formats.json_records import records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spanscore.corpus import Corpus
+    from spanscore.formats.source import Source
+
+KINDS = {
+    "textDateAnnotations": ("DATE", "dateFormat"),
+    "textPersonNameAnnotations": ("PERSON_NAME", None),
+    "textLocationAnnotations": ("LOCATION", "locationType"),
+    "textPhysicalAddressAnnotations": ("PHYSICAL_ADDRESS", "addressType"),
+    "textIdAnnotations": ("ID", "idType"),
+    "textContactAnnotations": ("CONTACT", "contactType"),
+    "textCovidSymptomAnnotations": ("COVID_SYMPTOM", None),
+}
+"""Lists by name: the label of what is in them, and the field that says more."""
+
+
+class Annotation(msgspec.Struct):
+    """What all kinds of annotation have."""
+
+    start: int
+    length: int
+    text: str | None = None
+    confidence: float | None = None
+
+
+def read(source: Source) -> Iterator[Corpus]:
+    """One corpus; objects of the same note are one document. The notes' text lives elsewhere."""
+    documents: dict[str, Document] = {}
+    for record, where in records(source, dict[str, Any]):
+        name = _name(record, where)
+        if name in documents and "annotationSource" not in record:
+            raise InputError("only one object may be without annotationSource, which names the note.", where)
+        if name not in documents:
+            documents[name] = Document(id=name, spans=[])
+        for kind in record:
+            if kind.startswith("text") and kind.endswith("Annotations") and kind not in KINDS:
+                raise InputError(unknown("kind of annotation", kind, KINDS), where)
+        for kind, (label, more) in KINDS.items():
+            listed = record.get(kind)
+            if listed is None:
+                continue
+            if not isinstance(listed, list):
+                raise InputError("expected a list of annotations.", f"{where}.{kind}")
+            for i, one in enumerate(listed):
+                documents[name].spans.append(_span(one, label, more, f"{where}.{kind}[{i}]"))
+    yield build(list(documents.values()))
+
+
+def _name(record: dict[str, Any], where: str) -> str:
+    if "annotationSource" not in record:
+        return "0"
+    try:
+        name = record["annotationSource"]["resourceSource"]["name"]
+    except (TypeError, KeyError):
+        raise InputError("expected annotationSource.resourceSource.name, the note's name.", where) from None
+    if not isinstance(name, str) or not name:
+        raise InputError("the note's name must be a string.", f"{where}.annotationSource.resourceSource.name")
+    return name
+
+
+def _span(one: Any, label: str, more: str | None, where: str) -> Span:
+    try:
+        found = msgspec.convert(one, Annotation)
+    except msgspec.ValidationError as error:
+        raise InputError(explain(error), where) from None
+    for name, value in (("start", found.start), ("length", found.length)):
+        if not 0 <= value <= MAX_OFFSET // 2:
+            raise InputError(f"the {name} is negative or too large.", f"{where}.{name}")
+    if found.confidence is not None and not 0 <= found.confidence <= 100:
+        raise InputError(f"the confidence {found.confidence:g} is not from 0 to 100.", f"{where}.confidence")
+    attrs: dict[str, Attr] = {} if found.text is None else {"text": found.text}
+    if more and isinstance(one.get(more), str):
+        attrs[more] = one[more]
+    score = None if found.confidence is None else found.confidence / 100
+    return Span(found.start, found.start + found.length, label, score, attrs or None)

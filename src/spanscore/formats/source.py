@@ -1,0 +1,199 @@
+"""Where bytes come from: a file, a gzipped file or standard input, in blocks of whole lines."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zlib
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Self, cast
+
+import numpy as np
+
+from spanscore.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from io import BufferedReader
+
+    from numpy.typing import NDArray
+
+    from spanscore.corpus.columns import Longs
+
+BLOCK = 4 << 20
+"""How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
+
+HEAD = 1 << 16
+"""How many bytes the first block has: enough to tell the format and to learn how the file is spelt."""
+
+MARGIN = 1024
+"""How many zeros are on either side of a block; a multiple of eight."""
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines with zeros around them, so that a scanner may look a little further than they go."""
+
+    buffer: bytes
+    size: int
+    first: int
+    lines: int
+    breaks: Longs
+    """Where lines end; of several breaks in the same eight bytes, the first."""
+
+    @classmethod
+    def of(cls, first: int, *pieces: bytes | memoryview) -> Self:
+        """The block of these pieces, whose first line has this number."""
+        size = sum(map(len, pieces))
+        buffer = b"".join((bytes(MARGIN), *pieces, bytes(MARGIN + -size % 8)))
+        breaks, lines = places(np.frombuffer(buffer, np.uint8), ord("\n"))
+        return cls(buffer, size, first, lines, breaks)
+
+    @property
+    def data(self) -> bytes:
+        """The lines alone."""
+        return self.buffer[MARGIN : MARGIN + self.size]
+
+
+def places(data: NDArray[np.uint8], byte: int) -> tuple[Longs, int]:
+    """The places of this byte, of several in the same eight bytes the first, and how often it is there in all."""
+    bits = np.packbits(data == byte, bitorder="little")
+    place = np.flatnonzero(bits != 0)
+    found = bits.take(place)
+    return 8 * place + _LOWEST_BIT.take(found), int(np.bitwise_count(found).sum())
+
+
+_LOWEST_BIT = np.array([(i & -i).bit_length() - 1 for i in range(256)], np.int64)
+
+
+class Source:
+    """An input by name. Its first block is read ahead, so that its format can be told before it is parsed."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        part: tuple[int, int] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> None:
+        self.name = "<stdin>" if str(path) == "-" else printable(str(path), limit=4096) or "''"
+        self.path = None if str(path) == "-" else Path(path)
+        self.notes: list[str] = []
+        self._files = ExitStack()
+        try:
+            self._file = self._open(path)
+            self._left = None if part is None else part[1] - part[0]
+            self._progress = progress
+            if part is not None:
+                self._file.seek(part[0])
+            self.head = self._read_head()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self._files.close()
+
+    def advance(self, share: float) -> None:
+        """Tell of a share of the file that a reader has read by itself."""
+        if self._progress is not None and self.path is not None:
+            self._progress(int(share * self.path.stat().st_size))
+
+    def _read_head(self) -> bytes:
+        head = self._read(HEAD)
+        if head.startswith(BOM):
+            head = head[len(BOM) :]
+            self.notes.append(f"{self.name}: removed the byte order mark.")
+        if not head.strip():
+            head += self._read(-1)
+            if not head.strip():
+                raise InputError("the file is empty; it must hold at least one document.", self.name)
+        return head
+
+    def _open(self, path: str | Path) -> IO[bytes]:
+        try:
+            if not str(path):
+                raise FileNotFoundError
+            opened = self._stdin() if str(path) == "-" else self._files.enter_context(Path(path).open("rb"))  # noqa: SIM115
+            packed = opened.peek(2)[:2] == b"\x1f\x8b"
+        except IsADirectoryError:
+            raise InputError("this is a folder; name a file in it.", self.name) from None
+        except FileNotFoundError:
+            raise InputError("there is no such file.", self.name) from None
+        except OSError as error:
+            raise InputError(f"it cannot be opened or read ({error.strerror}).", self.name) from None
+        except ValueError:
+            raise InputError("this is not the name of a file.", self.name) from None
+        return self._files.enter_context(cast("IO[bytes]", gzip.open(opened))) if packed else opened
+
+    def _stdin(self) -> BufferedReader:
+        if sys.stdin is None:
+            raise InputError("standard input is closed.", self.name)
+        return cast("BufferedReader", sys.stdin.buffer)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            if self._left is not None:
+                size = min(size, self._left) if size >= 0 else self._left
+            data = self._file.read(size) or b""
+            if self._left is not None:
+                self._left -= len(data)
+            if self._progress is not None:
+                self._progress(len(data))
+            return data
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise InputError("the gzip data is damaged or cut off.", self.name) from None
+        except OSError as error:
+            raise InputError(f"it cannot be read ({error.strerror}).", self.name) from None
+
+    def blocks(self) -> Iterator[Block]:
+        """Blocks of whole lines."""
+        first, read = 1, self.head
+        rest: list[bytes] = []
+        while read:
+            cut = read.rfind(b"\n") + 1
+            if cut:
+                block = Block.of(first, *rest, memoryview(read)[:cut])
+                yield block
+                first += block.lines
+                rest = [read[cut:]] if cut < len(read) else []
+            else:
+                rest.append(read)
+            read = self._read(BLOCK)
+        if rest:
+            yield Block.of(first, *rest, b"\n")
+
+    def read_all(self) -> bytes:
+        """Everything at once, for formats that are one JSON value."""
+        rest = self._read(-1)
+        return self.head + rest
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines as text, without their ends (LF or CRLF)."""
+        for block in self.blocks():
+            for number, line in enumerate(block.data.removesuffix(b"\n").split(b"\n"), block.first):
+                text = self.decode(line.removesuffix(b"\r"), number)
+                if "\r" in text:
+                    raise InputError(
+                        "a carriage return inside a line; end lines with LF or CRLF.", f"{self.name}:{number}"
+                    )
+                yield number, text
+
+    def decode(self, data: bytes, line: int) -> str:
+        """The text of these bytes, which must be UTF-8."""
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            place = f"byte {error.start + 1} of the line is not UTF-8 (0x{data[error.start]:02x})"
+            message = f"{place}; convert the file to UTF-8."
+            raise InputError(message, f"{self.name}:{line}") from None

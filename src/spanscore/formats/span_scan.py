@@ -1,0 +1,398 @@
+"""The fast lane of JSON Lines: span arrays that all have one layout, read as columns by NumPy.
+
+Files are written by programs, so nearly every span in a file is spelt alike: `{"start": 9, "end": 19, "label": "X"}`
+with the same keys, order and spacing. The scanner learns that spelling from one span and then reads thousands of
+spans at once, eight bytes at a time. It cuts the arrays that it has read out of the lines and puts a marker in their
+place, so that msgspec has only the rest of each line to decode.
+
+It accounts for every byte that it cuts: where anything is not spelt to the letter (another layout, an escape, a label
+not seen before) it answers None and the caller decodes those lines with msgspec alone. And it counts markers: an array
+that was not a document's `spans` leaves one too few. So it can be fast without being able to be wrong.
+
+Lines that have nothing but an id, perhaps a text, and last their spans, are read in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from spanscore.corpus.columns import Words
+from spanscore.formats.byte_scan import ONE, Page, begins, leading_number, text_width
+from spanscore.formats.source import MARGIN, Block
+
+if TYPE_CHECKING:
+    from spanscore.corpus import LabelTable
+    from spanscore.corpus.columns import Bools, Floats, Ints, Longs
+    from spanscore.corpus.strings import Strings
+
+MAX_LABELS = 512
+MAX_LABEL_WORDS = 4
+ID_WORDS = 8
+SCORE_WORDS = 3
+MARKER = f'["{secrets.token_hex(16)}"]'.encode()
+"""What stands for a span array that was cut out; no file can know it."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The spans of a block: the arrays that were found (from, up to, how many spans), and the spans' fields."""
+
+    page: Page
+    arrays: tuple[Longs, Longs, Longs]
+    start: Ints
+    end: Ints
+    label: Ints
+    score: Floats | None
+    quotes: int
+
+    def rest(self) -> bytes:
+        """The lines with a marker in the place of each array."""
+        begin, end, _ = self.arrays
+        left = [MARGIN, *end.tolist()]
+        right = [*begin.tolist(), self.page.end]
+        return MARKER.join(map(self.page.buffer.__getitem__, map(slice, left, right)))
+
+
+@dataclass(frozen=True)
+class LineLayout:
+    """How a line is spelt that has an id, perhaps a text, and last its spans: the bytes before, between and after."""
+
+    before_id: bytes
+    before_text: bytes | None
+    before_spans: bytes
+    tail: bytes
+
+    @classmethod
+    def learn(cls, line: bytes) -> LineLayout | None:
+        """The layout of a line, if it has these fields alone.
+
+        >>> LineLayout.learn(b'{"id": "d1", "text": "a", "spans": []}')
+        LineLayout(before_id=b'{"id": "', before_text=b'", "text": "', before_spans=b'", "spans": ', tail=b'}\\n')
+        """
+        match = _LINE.fullmatch(line.rstrip(b"\n"))
+        if match is None or max(map(len, match.groups(b""))) > MARGIN // 4:
+            return None
+        return cls(match[1], match[2], match[3], match[4] + b"\n")
+
+    def read(self, scan: Scan, lines: int) -> tuple[Longs, Strings[str], Strings[str] | None] | None:
+        """How many spans each line has, ids and texts; None where a line is not spelt so."""
+        page = scan.page
+        end = page.breaks
+        if len(end) != lines:
+            return None
+        start = np.concatenate([[MARGIN], end[:-1] + 1])
+        spans_end = end + 1 - len(self.tail)
+        spans_begin = spans_end - 2
+        counts = np.zeros(lines, np.int64)
+        begin, array_end, array_counts = scan.arrays
+        line = np.searchsorted(start, begin, "right") - 1
+        spans_begin[line], counts[line] = begin, array_counts
+        empty = counts == 0
+        fits = (
+            (line[1:] > line[:-1]).all()
+            and (array_end == spans_end[line]).all()
+            and page.has(spans_end, self.tail)
+            and page.has(spans_begin[empty], b"[]")
+            and page.has(start, self.before_id)
+        )
+        id_begin = start + len(self.before_id)
+        found = text_width(page.rows(id_begin, ID_WORDS), ord('"')) if fits else None
+        if found is None:
+            return None
+        id_end = id_begin + found[0]
+        if not page.has(spans_begin - len(self.before_spans), self.before_spans):
+            return None
+        own = (self.before_id + (self.before_text or b"") + self.before_spans + self.tail).count(b'"')
+        plain = page.is_plain(scan.quotes + lines * own, lines)
+        ids = page.strings(id_begin, id_end, plain=plain)
+        text_end = spans_begin - len(self.before_spans)
+        if self.before_text is None:
+            return (counts, ids, None) if (id_end == text_end).all() else None
+        text_begin = id_end + len(self.before_text)
+        if not (text_begin <= text_end).all() or not page.has(id_end, self.before_text):
+            return None
+        return counts, ids, page.strings(text_begin, text_end, plain=plain)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a span is spelt: the bytes before each field's value, those after the last, and those between two spans."""
+
+    fields: tuple[tuple[bytes, str], ...]
+    tail: bytes
+    between: bytes
+
+    @property
+    def quotes(self) -> int:
+        """How many quotation marks a span has."""
+        return b"".join((*(literal for literal, _ in self.fields), self.tail)).count(b'"')
+
+    @classmethod
+    def learn(cls, array: bytes) -> Layout | None:
+        """The layout of a JSON array's first span, if it has just the fields that the scanner reads.
+
+        >>> layout = Layout.learn(b'[{"start": 1, "end": 2, "label": "X"}, {"start": 3, "end": 4, "label": "Y"}]')
+        >>> layout.fields
+        ((b'{"start": ', 'start'), (b', "end": ', 'end'), (b', "label": "', 'label'))
+        >>> layout.tail, layout.between
+        (b'"}', b', ')
+        """
+        match = _SPAN.match(array)
+        if match is None:
+            return None
+        span, between = match[1], match[2] or b", "
+        fields, at = [], 0
+        for value in _FIELD.finditer(span):
+            name = value[1].decode()
+            begin, end = value.span(2)
+            if name == "label":
+                begin, end = begin + 1, end - 1
+            fields.append((span[at:begin], name))
+            at = end
+        tail = span[at:]
+        names = sorted(name for _, name in fields)
+        read = names in (["end", "label", "start"], ["end", "label", "score", "start"])
+        plain = all(literal.count(b":") == 1 for literal, _ in fields) and b":" not in tail
+        short = len(tail + between) <= 8 and len(span) <= MARGIN // 4
+        return cls(tuple(fields), tail, between) if read and plain and short else None
+
+
+_LINE = re.compile(
+    rb'(\{W"id"W:W")[^"\\]*+(?:("W,W"text"W:W")(?:[^"\\]++|\\.)*+)?("W,W"spans"W:W)\[.*\](W\})'.replace(
+        b"W", rb"[ \t\r\n]*"
+    ),
+    re.DOTALL,
+)
+_SPAN = re.compile(rb"\[(\{[^{}\[\]\\]*\})(,[ \t\r\n]*)?")
+_FIELD = re.compile(rb'"(start|end|label|score)"[ \t\r\n]*:[ \t\r\n]*("[^"]*"|[-+0-9.eE]+)')
+_NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+
+
+class SpanScanner:
+    """Reads span arrays of one layout; learns the layout and the labels as it goes."""
+
+    def __init__(self, labels: LabelTable) -> None:
+        self.labels = labels
+        self.layout: Layout | None = None
+        self.line_layout: LineLayout | None = None
+        self._known = _KnownLabels(())
+        self._guessed = False
+
+    def learn(self, line: bytes, array: bytes) -> None:
+        """Take the layouts from this line and this array's first span, and the labels from the table."""
+        self.line_layout = LineLayout.learn(line)
+        self.layout = Layout.learn(array)
+        self._know_labels()
+
+    def guess(self, block: Block) -> None:
+        """Take the layouts from the first line and the first array of objects, whatever it may turn out to be."""
+        if not self._guessed:
+            self._guessed = True
+            lines = block.data
+            array = _SPAN.search(lines)
+            self.learn(lines[: lines.find(b"\n") + 1], array[0] if array and _is_json(array[1]) else b"")
+
+    def forget(self, labels: int) -> None:
+        """Know only so many labels again: what the others were taken from was no span."""
+        for label in list(self.labels)[labels:]:
+            del self.labels[label]
+        self._know_labels()
+
+    def _know_labels(self) -> None:
+        if len(self._known.labels) != len(self.labels):
+            self._known = _KnownLabels(tuple(self.labels))
+
+    def scan(self, block: Block) -> Scan | None:
+        """The spans of these lines, or None where something is not spelt as learnt."""
+        layout = self.layout
+        if layout is None or not self._known.usable:
+            return None
+        page = Page(block)
+        at = page.find(layout.fields[0][0][0])
+        first: Longs | None = None
+        found: dict[str, Any] = {"score": None}
+        for number, (literal, name) in enumerate(layout.fields):
+            size = {"label": self._known.words, "score": SCORE_WORDS}.get(name, 1)
+            fits, value = page.read(at, literal, size)
+            if first is None:
+                if not fits.all():
+                    at, value = at[fits], value[fits]
+                first = at
+            elif not fits.all():
+                return None
+            column: tuple[NDArray[Any], Longs] | None
+            if name == "label":
+                column = self._known.read(value) or self._meet(page, at, literal)
+            elif name == "score":
+                after = layout.fields[number + 1][0] if number + 1 < len(layout.fields) else layout.tail
+                column = _read_scores(value, after[0], page, at + len(literal))
+            else:
+                column = _read_offsets(value[:, 0])
+            if column is None:
+                return None
+            found[name], width = column
+            at = at + (width + len(literal))
+        assert first is not None
+        return self._arrays(page, layout, first, at, found)
+
+    def _meet(self, page: Page, at: Longs, literal: bytes) -> tuple[Ints, Longs] | None:
+        """The same as reading known labels, after getting to know those that are new."""
+        new = self._known.unknown(page.read(at, literal, MAX_LABEL_WORDS)[1])
+        if new is None or len(self.labels) + len(new) > MAX_LABELS:
+            return None
+        for label in new:
+            self.labels[label]
+        self._know_labels()
+        return self._known.read(page.read(at, literal, self._known.words)[1]) if self._known.usable else None
+
+    def _arrays(self, page: Page, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
+        """The arrays, if every byte of them is in a span or between two."""
+        if not len(first):
+            return None
+        word = page.words(at)
+        inner = begins(word, layout.tail + layout.between)
+        last = begins(word, layout.tail + b"]")
+        after = at + len(layout.tail)
+        opening = np.concatenate([[True], last[:-1]])
+        fits = (
+            (inner | last).all()
+            and last[-1]
+            and (last[:-1] | (after[:-1] + len(layout.between) == first[1:])).all()
+            and (page.bytes[first[opening] - 1] == ord("[")).all()
+        )
+        if not fits:
+            return None
+        ends = np.flatnonzero(last)
+        arrays = first[opening] - 1, after[ends] + 1, np.diff(ends, prepend=-1)
+        return Scan(page, arrays, **found, quotes=len(first) * layout.quotes)
+
+
+def _is_json(spelt: bytes) -> bool:
+    try:
+        msgspec.json.decode(spelt)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
+    """Numbers of one to seven digits, without leading zeros as JSON will have it."""
+    value, width = leading_number(words)
+    zero_first = (words & np.uint64(0xFF)) == ord("0")
+    if (width - ONE >= 7).any() or (zero_first & (width > ONE)).any():
+        return None
+    return value.astype(np.int32), width.astype(np.int64)
+
+
+def _read_scores(rows: Words, after: int, page: Page, at: Longs) -> tuple[Floats, Longs] | None:
+    """Numbers such as 0.85 with up to 15 digits exactly, by one correctly rounded division; others one by one."""
+    found = text_width(rows, after)
+    if found is None:
+        return None
+    width, _ = found
+    places = np.maximum(width - 2, 0)
+    fraction, digits = leading_number(rows[:, 0] >> np.uint64(16) | rows[:, 1] << np.uint64(48))
+    if (long_ := places > 8).any():
+        low, low_digits = leading_number(rows[:, 1] >> np.uint64(16) | rows[:, 2] << np.uint64(48))
+        fraction = np.where(long_, fraction * _TENS[low_digits] + low, fraction)
+        digits = np.where(long_ & (digits == 8), digits + low_digits, digits)
+    whole = (rows[:, 0] & np.uint64(0xFF)) - np.uint64(ord("0"))
+    point = (rows[:, 0] >> np.uint64(8) & np.uint64(0xFF)) == ord(".")
+    simple = (whole < 10) & point & (digits == places.astype(np.uint64)) & (places <= 14) & (places > 0)
+    scale = _POWERS[np.where(simple, places, 0)]
+    score = (whole * scale + fraction) / scale
+    for row in np.flatnonzero(~simple).tolist():
+        spelt = page.buffer[at[row] : at[row] + width[row]]
+        if not _NUMBER.fullmatch(spelt):
+            return None
+        score[row] = float(spelt)
+    return score, width
+
+
+_POWERS = np.array([10.0**i for i in range(17)])
+_TENS = np.array([10**i for i in range(9)], np.uint64)
+
+
+def _spelling(label: str, code: int) -> bytes:
+    """How a label is spelt in JSON; for one that JSON may or must escape, what no label is spelt like."""
+    data = label.encode("utf-8", "surrogatepass")
+    plain = bool(data) and not any(byte < ord(" ") or byte in b'"\\' for byte in data)
+    return data if plain else b'"%d' % code
+
+
+class _KnownLabels:
+    """Labels by their bytes: a perfect hash finds the only one it can be, a comparison makes sure that it is."""
+
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        self.labels = labels
+        spelt = [_spelling(label, code) for code, label in enumerate(labels)]
+        longest = max(map(len, spelt), default=0)
+        self.words = longest // 8 + 1
+        self._spelt = np.zeros((self.words, len(labels) + 1), np.uint64)
+        for code, data in enumerate(spelt):
+            self._spelt[:, code] = np.frombuffer(data.ljust(8 * self.words, b"\0"), "<u8")
+        self._lengths = np.array([*map(len, spelt), -1], np.int64)
+        self._code, self._chosen = np.zeros(1, np.int32), np.ones(MAX_LABEL_WORDS, np.uint64)
+        self._bits = min(2 * len(labels).bit_length() + 2, 18)
+        self.usable = longest < 8 * MAX_LABEL_WORDS and len(labels) <= MAX_LABELS and self._place()
+
+    def _place(self) -> bool:
+        multipliers = np.random.default_rng(0).integers(1 << 62, size=(256, MAX_LABEL_WORDS), dtype=np.uint64)
+        for chosen in multipliers | ONE:
+            slots = self._slot(list(self._spelt[:, :-1]), chosen)
+            if len(np.unique(slots)) == len(self.labels):
+                self._chosen = chosen
+                self._code = np.full(1 << self._bits, len(self.labels), np.int32)
+                self._code[slots] = np.arange(len(self.labels))
+                return True
+        return False
+
+    def _slot(self, words: list[Words], chosen: Words) -> Longs:
+        mixed = words[0] * chosen[0]
+        for word, multiplier in zip(words[1:], chosen[1:], strict=False):
+            mixed += word * multiplier
+        mixed ^= mixed >> np.uint64(32)
+        slots: Longs = (mixed * chosen[0] >> np.uint64(64 - self._bits)).astype(np.int64)
+        return slots
+
+    def read(self, rows: Words) -> tuple[Ints, Longs] | None:
+        """The codes of the labels that these rows begin with, up to a quotation mark, and their lengths in bytes."""
+        found = text_width(rows, ord('"'))
+        if found is None:
+            return None
+        code, known = self._look_up(*found)
+        return (code, found[0]) if known.all() else None
+
+    def unknown(self, rows: Words) -> list[str] | None:
+        """The labels that these rows begin with and that are not known; None if one is not spelt plainly."""
+        found = text_width(rows, ord('"'))
+        if found is None:
+            return None
+        new = np.flatnonzero(~self._look_up(*found)[1])
+        words = np.zeros((len(new), MAX_LABEL_WORDS), np.uint64)
+        for number, word in enumerate(found[1]):
+            words[:, number] = word[new]
+        spelt, first = np.unique(words.view(f"V{8 * MAX_LABEL_WORDS}")[:, 0], return_index=True)
+        in_turn = [bytes(spelt[place])[: found[0][new[first[place]]]] for place in np.argsort(first).tolist()]
+        try:
+            labels = [data.decode() for data in in_turn]
+        except UnicodeDecodeError:
+            return None
+        plain = all(_spelling(label, 0) == data for label, data in zip(labels, in_turn, strict=True))
+        return labels if plain else None
+
+    def _look_up(self, width: Longs, words: list[Words]) -> tuple[Ints, Bools]:
+        """The code of each label by its bytes and their number, and whether it is really the label with this code."""
+        words = words[: self.words] if len(words) > self.words else words
+        code = self._code[self._slot(words, self._chosen)]
+        known = self._lengths.take(code) == width
+        for number in range(self.words):
+            known &= self._spelt[number][code] == (words[number] if number < len(words) else 0)
+        return code, known

@@ -1,0 +1,74 @@
+"""Judgements: what a measure decides about every span, from which verdicts and the confusion matrix follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from spanscore.align import Pairing
+    from spanscore.corpus.columns import Bools, Floats, Ints, Longs
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What a measure decides about every span of the pairing that it scored.
+
+    `cell` is the label that each gold span was predicted as: its own if it was found, another for a wrong type, -1 if
+    it was missed. `partner` is the predicted row behind the cell (-1: none) and `iou` its intersection over union; for
+    a missed span, the IoU with predictions of its own type, or the best one (0: not computed). `right` marks the
+    predicted spans that are right, and `wrong_for` is the gold row for which a predicted span is the wrong type (-1:
+    none). `unmatched` lists the predicted rows that no cell accounts for. A prediction that overlaps several gold spans
+    may be listed several times, each with its gold row in `beside` (-1: none; None: not recorded).
+    """
+
+    pairing: Pairing
+    cell: Ints
+    partner: Longs
+    iou: Floats
+    right: Bools
+    wrong_for: Longs
+    unmatched: Longs
+    beside: Longs | None = None
+
+    @classmethod
+    def from_pairs(
+        cls, pairing: Pairing, gold: Longs, pred: Longs, right: Bools, *, iou: Floats | None = None
+    ) -> Judgement:
+        """Build a judgement from pairs of a gold and a predicted row, and whether each pair is right.
+
+        A pair that is not right and has two labels is a wrong type; one with the same label (a boundary error) leaves
+        its gold span missed. Where a gold span has several pairs, right ones count first, then the earlier ones.
+        """
+        sides = pairing.gold, pairing.pred
+        wrong = ~right & (sides[0].label[gold] != sides[1].label[pred])
+        decided = np.flatnonzero(right | wrong)
+        decided = decided[np.lexsort((decided, ~right[decided], gold[decided]))]
+        decided = decided[np.concatenate([[True], gold[decided][1:] != gold[decided][:-1]])[: len(decided)]]
+        a, b, hit = gold[decided], pred[decided], right[decided]
+        cell, partner = np.full(len(sides[0].doc), -1, np.int32), np.full(len(sides[0].doc), -1)
+        cell[a], partner[a] = np.where(hit, sides[0].label[a], sides[1].label[b]), b
+        found, wrong_for = np.zeros(len(sides[1].doc), np.bool_), np.full(len(sides[1].doc), -1)
+        found[pred[right]] = True
+        wrong_for[b[~hit]] = a[~hit]
+        wrong_for[found] = -1
+        in_cell = np.zeros(len(sides[1].doc), np.bool_)
+        in_cell[b] = True
+        best = np.zeros(len(sides[0].doc))
+        np.maximum.at(best, gold, right.astype(np.float64) if iou is None else iou)
+        return cls(pairing, cell, partner, best, found, wrong_for, np.flatnonzero(~in_cell))
+
+    def confusion(self) -> dict[tuple[str | None, str | None], int]:
+        """Count spans by gold label and predicted label; None is missed (as predicted) or spurious (as gold)."""
+        labels = (*self.pairing.labels, None)
+        size = len(labels)
+        gold = np.concatenate([self.pairing.gold.label, np.full(len(self.unmatched), size - 1)])
+        unmatched = self.pairing.pred.label[self.unmatched]
+        pred = np.concatenate([np.where(self.cell < 0, size - 1, self.cell), unmatched])
+        cells, counts = np.unique(gold.astype(np.int64) * size + pred, return_counts=True)
+        return {
+            (labels[cell // size], labels[cell % size]): count
+            for cell, count in zip(cells.tolist(), counts.tolist(), strict=True)
+        }

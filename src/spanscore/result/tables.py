@@ -1,0 +1,254 @@
+"""Result tables for the terminal, Markdown, CSV and TSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from spanscore.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from spanscore.result import Result, Score, Scores
+    from spanscore.stats import Bootstrap, Interval
+
+ALL = "all"
+FEW = 5
+"""With at most this many misses the bootstrap is too optimistic, so the exact bound is shown as well."""
+MICRO, MACRO = "<micro>", "<macro>"
+"""Names of the rows with the micro average (summed counts) and the macro average (mean score) of all slices."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+UNSEEN = " \u00a0\u200b\ufeff"
+"""Characters that a spreadsheet may skip before a formula."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A table row: one system, measure and type (None: all types), or one slice of a split."""
+
+    system: str
+    measure: str
+    type: str | None
+    score: Score
+    by: str | None = None
+    slice: str | None = None
+    interval: Interval | None = None
+
+
+def rows(result: Result) -> Iterator[Row]:
+    """Yield all rows, the overall row of each measure before its types."""
+    for one in result.scores:
+        yield from _rows(one, result.by, result.bootstrap)
+
+
+def _rows(one: Scores, splits: tuple[str, ...], bootstrap: Bootstrap | None) -> Iterator[Row]:
+    name = repr(one.measure)
+    yield Row(one.system, name, None, one.overall, interval=_interval(one, bootstrap, None))
+    for label, score in one.by_type.items():
+        yield Row(one.system, name, label, score, interval=_interval(one, bootstrap, label))
+    for by in splits:
+        for slice_, score in (*one.by(by).items(), (MICRO, one.micro(by)), (MACRO, one.macro(by))):
+            yield Row(one.system, name, None, score, by, slice_)
+
+
+def _interval(one: Scores, bootstrap: Bootstrap | None, label: str | None) -> Interval | None:
+    return None if bootstrap is None else one.interval(bootstrap, label)
+
+
+def rich_table(result: Result, width: int) -> RenderableType:
+    """Return a table that fits the terminal; narrow terminals get fewer count columns."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = list(rows(result))
+    counts = _count_names(lines)
+    several = len({line.system for line in lines}) > 1
+    if width < 60:
+        counts = []
+    elif width < 90:
+        counts = counts[:1]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for head in [*(["system"] if several else []), "measure", "type"]:
+        table.add_column(head, overflow="fold")
+    beta = _beta(lines)
+    with_intervals = result.bootstrap is not None
+    level = f"{100 * result.bootstrap.level:g}%" if result.bootstrap is not None else ""
+    for head in ("P", "R", f"F{beta}"):
+        table.add_column(head, justify="right", no_wrap=True)
+        if with_intervals:
+            table.add_column(level, justify="right", no_wrap=True)
+    for head in counts:
+        table.add_column(head, justify="right", no_wrap=True)
+    before = None
+    for line in lines:
+        key = (line.system, line.measure)
+        if before is not None and key != before:
+            table.add_section()
+        first = key != before
+        before = key
+        names = [printable(line.system)] if several else []
+        cells = [*names, line.measure] if first else [""] * (len(names) + 1)
+        numbers = []
+        for name in ("precision", "recall", "f"):
+            numbers.append(shown(getattr(line.score, name)))
+            if with_intervals:
+                numbers.append(between(getattr(line.interval, name, None)))
+        numbers += [_count(line.score.counts.get(name)) for name in counts]
+        style = "bold" if line.type is None and line.by is None else ""
+        kind = _kind(line) if line.type is None else printable(line.type)
+        table.add_row(*(Text(cell, style=style) for cell in (*cells, kind, *numbers)))
+    return table
+
+
+def plain(result: Result, width: int = 1000) -> str:
+    """Return the table as plain text without colors, as wide as necessary."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(file=out, width=width, color_system=None, force_terminal=False, legacy_windows=False)
+    console.print(rich_table(result, width))
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+
+
+def markdown(result: Result) -> str:
+    """Return a Markdown table with all markup characters escaped."""
+    head, body, texts = _cells(result)
+    aligned = [":---" if i < texts else "---:" for i in range(len(head))]
+    lines = [head, aligned, *([escape(cell) for cell in row] for row in body)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def separated(result: Result, delimiter: str, *, signatures: bool = False) -> str:
+    """Return CSV or TSV with full precision; undefined scores and the type of overall rows are empty cells.
+
+    Cells that a spreadsheet would run as a formula are quoted.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    head, body, texts = _cells(result, exact=True)
+    lines = {(one.system, repr(one.measure)): one.signature for one in result.scores}
+    writer.writerow([*head, "signature"] if signatures else head)
+    for row in body:
+        cells = [safe_cell(cell).replace("\r", "\\r") if i < texts else cell for i, cell in enumerate(row)]
+        writer.writerow([*cells, lines[row[0], row[1]]] if signatures else cells)
+    return out.getvalue()
+
+
+def safe_cell(text: str) -> str:
+    """Prefix a would-be formula with a single quote so that spreadsheets treat it as text.
+
+    >>> safe_cell("=1+1"), safe_cell("PERSON")
+    ("'=1+1", 'PERSON')
+    """
+    return f"'{text}" if text.lstrip(UNSEEN).startswith(FORMULA) else text
+
+
+def shown(value: float) -> str:
+    """Format a number with three decimals; undefined is –.
+
+    >>> shown(0.5), shown(float("nan"))
+    ('0.500', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def known(value: float | None) -> float | None:
+    """Return the number, or None if it is undefined, for JSON and Arrow tables.
+
+    >>> known(0.5), known(float("nan"))
+    (0.5, None)
+    """
+    return None if value is None or math.isnan(value) else value
+
+
+def few_misses(result: Result) -> Iterator[str]:
+    """Yield a line with the exact upper bound of the miss rate for each type with few misses."""
+    for line in rows(result):
+        if line.interval is not None and line.interval.missed is not None and result.bootstrap is not None:
+            missed, annotated, share = line.interval.missed
+            if missed <= FEW:
+                kind = ALL if line.type is None else printable(line.type)
+                bound = f"miss rate at most {100 * share:.2g}% ({100 * result.bootstrap.level:g}% confidence)"
+                yield f"{line.system}, {line.measure}, {kind}: {missed} of {annotated} missed, {bound}"
+
+
+def between(interval: tuple[float, float] | None) -> str:
+    """Format an interval.
+
+    >>> between((0.5, 0.75)), between(None)
+    ('0.500–0.750', '–')
+    """
+    return "–" if interval is None or math.isnan(interval[0]) else f"{interval[0]:.3f}–{interval[1]:.3f}"
+
+
+def aligned(lines: Sequence[Sequence[str]], texts: int) -> list[str]:
+    """Align cells in columns: the first `texts` columns to the left, the others to the right.
+
+    >>> aligned([["type", "P"], ["URL", "0.500"]], 1)
+    ['type      P', 'URL   0.500']
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i < texts else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _kind(line: Row) -> str:
+    return ALL if line.by is None else f"{line.by}: {printable(line.slice or '')}"
+
+
+def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list[str]], int]:
+    """Return the header, the body, and the number of text columns."""
+    lines = list(rows(result))
+    counts = _count_names(lines)
+    split = any(line.by for line in lines)
+    head = ["system", "measure", "type", *(["by", "slice"] if split else [])]
+    texts = len(head)
+    with_intervals = result.bootstrap is not None
+    for head_ in ("precision", "recall", f"f{_beta(lines)}"):
+        head += [head_, f"{head_}_low", f"{head_}_high"] if with_intervals else [head_]
+    head += counts
+    body = []
+    for line in lines:
+        numbers = []
+        for name in ("precision", "recall", "f"):
+            numbers.append(getattr(line.score, name))
+            if with_intervals:
+                numbers += getattr(line.interval, name, (math.nan, math.nan))
+        formatted = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
+        kind = ("" if exact else ALL) if line.type is None else line.type
+        slices = [line.by or "", line.slice or ""] if split else []
+        numbers_ = [_count(line.score.counts.get(name), exact=exact) for name in counts]
+        body.append([line.system, line.measure, kind, *slices, *formatted, *numbers_])
+    return head, body, texts
+
+
+def _count_names(lines: list[Row]) -> list[str]:
+    return list(dict.fromkeys(name for line in lines for name in line.score.counts))
+
+
+def _count(value: float | None, *, exact: bool = False) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) and not exact else repr(value)
+
+
+def _beta(lines: list[Row]) -> str:
+    return f"{lines[0].score.beta:g}" if lines else "1"
+
+
+def escape(cell: str) -> str:
+    """Escape text so that Markdown shows it verbatim."""
+    shown_ = printable(cell, limit=200).replace("\\", "\\\\")
+    return "".join(f"\\{c}" if c in "|*_`<>[]" else c for c in shown_)
