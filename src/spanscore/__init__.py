@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from spanscore.analysis.sweep import sweep
     from spanscore.corpus import Corpus
     from spanscore.detectors import detect
-    from spanscore.engine.local import score, score_all
+    from spanscore.engine import score
     from spanscore.formats import read, read_chunks
     from spanscore.measures import Measure, measure
     from spanscore.result import Result
+    from spanscore.stats import Bootstrap
 
 __all__ = [
+    "Bootstrap",
     "Corpus",
     "InputError",
     "LabelMap",
@@ -40,7 +42,6 @@ __all__ = [
     "read",
     "read_chunks",
     "score",
-    "score_all",
     "sweep",
 ]
 
@@ -54,14 +55,14 @@ _LAZY = {
     "measure": "spanscore.measures",
     "read": "spanscore.formats",
     "read_chunks": "spanscore.formats",
-    "score": "spanscore.engine.local",
-    "score_all": "spanscore.engine.local",
+    "score": "spanscore.engine",
+    "Bootstrap": "spanscore.stats",
     "sweep": "spanscore.analysis.sweep",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs NumPy only when it is asked for, so that `spanscore --help` is quick."""
+    """Import what needs NumPy only on first use, so that `spanscore --help` is fast."""
     if name in _LAZY:
         from importlib import import_module
 

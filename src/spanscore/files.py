@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def whole(path: str | Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only once it is complete; pipes and devices are written directly."""
     target = Path(os.path.realpath(path))
     try:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spanscore.engine.local import DEFAULT_MEASURES, score_all
-from spanscore.engine.parts import Found, result_of
+from spanscore.engine.evaluate import partial_results
+from spanscore.engine.inputs import Inputs
+from spanscore.engine.partial import FoundSpans, assemble
+from spanscore.engine.plan import Plan
 from spanscore.errors import UsageError
 from spanscore.result import NUMBERS
 from spanscore.stats import (
@@ -27,9 +29,9 @@ from spanscore.stats import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Floats
-    from spanscore.engine.parts import Part, Plan
+    from spanscore.engine.inputs import Data
+    from spanscore.formats import Format
     from spanscore.measures import Measure
     from spanscore.result import Result, Scores
     from spanscore.tally import Counts
@@ -78,8 +80,17 @@ class Comparison:
     bootstrap: Bootstrap
     permutations: int
     alpha: float
-    found: Mapping[tuple[str, str], Found] = field(default_factory=dict, repr=False)
+    found: Mapping[tuple[str, str], FoundSpans] = field(default_factory=dict, repr=False)
     """The outcome for each gold span by measure and system, if the spans themselves were not kept."""
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures, in order."""
+        return _names(self.result)
+
+    def changes_by_measure(self) -> dict[str, list[Change]]:
+        """Return the changes from the first to the last system by each measure."""
+        return {name: self.changes(name, self.systems[0], self.systems[-1]) for name in self.measures}
 
     def letters(self) -> dict[str, str]:
         """Assign a letter to each system."""
@@ -141,9 +152,9 @@ class Comparison:
             {(label, status[i]): n for (label, i), n in zip(product(a.labels, range(4)), counts.tolist(), strict=True)}
         )
 
-    def _found(self, measure: str, system: str) -> Found:
+    def _found(self, measure: str, system: str) -> FoundSpans:
         found = self.found.get((measure, system))
-        return Found.of(self.result[measure, system].judgement) if found is None else found
+        return FoundSpans.of(self.result[measure, system].judgement) if found is None else found
 
     def diff(self, changes: Sequence[Change], by: str | None = None) -> dict[str | None, dict[str, int]]:
         """Count the broken, fixed and unchanged gold spans overall, or by type, document or `meta.KEY`."""
@@ -157,16 +168,23 @@ class Comparison:
 
 
 def compare(
-    gold: Corpus,
-    systems: Mapping[str, Corpus],
-    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    gold: Data,
+    systems: Mapping[str, Data],
+    measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
-    bootstrap: Bootstrap | None = None,
+    ci: Bootstrap | float = 0.95,
     permutations: int = 10_000,
     alpha: float = 0.05,
+    gold_format: str | Format | None = None,
+    pred_format: str | Format | None = None,
+    keep_spans: bool = True,
+    jobs: int = 1,
+    progress: Callable[[int], object] | None = None,
     **settings: Any,
 ) -> Comparison:
     """Score systems by the same measures, and test every pair for significance, paired by document.
+
+    Inputs and settings are those of `score`.
 
     >>> import spanscore as ss
     >>> spans = [{"start": 0, "end": 3, "label": "A"}]
@@ -177,17 +195,15 @@ def compare(
     ('b', 0.5)
     """
     check(len(systems), permutations, alpha)
-    how = bootstrap or Bootstrap()
-    result = score_all(gold, systems, measures, ci=how, **settings)
-    return Comparison(result, tuple(systems), _all_differences(result, how, permutations), how, permutations, alpha)
-
-
-def compare_parts(plan: Plan, parts: Mapping[str, Part], *, permutations: int, alpha: float) -> Comparison:
-    """Compare systems from counts and span outcomes that were collected while streaming the documents."""
+    plan = Plan.of(measures, ci=ci, keep_spans=keep_spans, keep_found=not keep_spans, **settings)
     assert plan.ci is not None
-    result = result_of(plan, parts)
+    inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format)
+    parts = partial_results(plan, inputs, jobs=jobs, progress=progress)
+    result = assemble(plan, parts)
     names = _names(result)
-    found = {(name, system): one for system, part in parts.items() for name, one in zip(names, part.found, strict=True)}
+    found = {
+        (name, system): one for system, part in parts.items() for name, one in zip(names, part.found, strict=False)
+    }
     differences = _all_differences(result, plan.ci, permutations)
     return Comparison(result, tuple(parts), differences, plan.ci, permutations, alpha, found)
 

@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spanscore.align import LabelMap, Pairing, pair
+from spanscore.align import Pairing
 from spanscore.align.pairing import describe
 from spanscore.align.spans import stretches
-from spanscore.engine.local import DEFAULT_MEASURES
-from spanscore.engine.parts import choose
+from spanscore.engine.inputs import Inputs
+from spanscore.engine.plan import Plan
 from spanscore.errors import InputError, UsageError
 from spanscore.result import Score, prf
-from spanscore.signature import signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from spanscore.align.pairing import Extra
-    from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Floats, Longs
+    from spanscore.engine.inputs import Data
+    from spanscore.formats import Format
     from spanscore.measures import Measure
     from spanscore.result import Result
     from spanscore.tally import Counts
@@ -140,17 +139,16 @@ class Sweep:
 
 
 def sweep(
-    gold: Corpus,
-    systems: Mapping[str, Corpus],
-    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    gold: Data,
+    systems: Mapping[str, Data],
+    measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
-    beta: float = 1.0,
-    label_map: LabelMap | None = None,
-    extra_documents: Extra = "refuse",
-    resolve: str = "none",
     bins: int = 10,
+    gold_format: str | Format | None = None,
+    pred_format: str | Format | None = None,
+    **settings: Any,
 ) -> Sweep:
-    """Score the predictions at every threshold.
+    """Score the predictions at every threshold. Inputs and settings are those of `score`.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 9], [4, 12], ["A", "A"])
@@ -159,28 +157,29 @@ def sweep(
     >>> curve.threshold.tolist(), curve.numbers[1].tolist(), round(curve.average_precision, 3), curve.best()
     ([0.9, 0.6, 0.3], [0.5, 0.5, 1.0], 0.833, 0.3)
     """
-    chosen = choose(measures, beta)
-    if unsupported := [one for one in chosen if one.needs_all_documents]:
+    plan = Plan.of(measures, **settings)
+    if unsupported := [one for one in plan.measures if one.needs_all_documents]:
         raise UsageError(f"{unsupported[0]!r} counts across documents and cannot be swept; choose another measure.")
-    if resolve not in ("none", "score"):
+    if plan.resolve not in ("none", "score"):
         raise UsageError("resolve must be 'none' or 'score' in a threshold sweep.")
     if not 1 <= bins <= 1000:
         raise UsageError("bins must be between 1 and 1000.")
-    mapping = label_map or LabelMap()
+    inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format)
+    annotated = inputs.gold.corpus()
     curves: list[Curve] = []
-    notes = [*gold.notes]
-    for name, pred in systems.items():
+    notes = [*annotated.notes]
+    for name, data in inputs.systems.items():
+        pred = data.corpus()
         score = np.full(len(pred.start), np.nan) if pred.score is None else pred.score
         if unknown := np.flatnonzero(np.isnan(score)).tolist():
             where = f"{pred.place(int(pred.doc[unknown[0]]))}, {pred.span_name(unknown[0])}"
             raise InputError("a prediction has no score; a threshold sweep needs a score for every prediction.", where)
         scored = pred if pred.score is not None else pred.with_columns(score=score)
-        how: Any = resolve
-        pairing = pair(gold, scored, system=name, label_map=mapping, extra_documents=extra_documents, resolve=how)
+        pairing = plan.pair(annotated, scored, name)
         notes += [*pred.notes, *describe(pairing.account)]
-        for one in chosen:
-            line = signature(one, gold.fingerprint, pred.fingerprint, mapping, extra_documents, resolve, beta)
-            curves += _curves(pairing, one, name, beta, bins, line)
+        for one in plan.measures:
+            line = plan.signature(one, annotated.fingerprint, pred.fingerprint)
+            curves += _curves(pairing, one, name, plan.beta, bins, line)
     return Sweep(tuple(curves), tuple(dict.fromkeys(notes)))
 
 

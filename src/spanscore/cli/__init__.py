@@ -1,4 +1,4 @@
-"""The command line: one file a command, each imported only when it runs."""
+"""The command line: one module per command, imported only when it runs."""
 
 from __future__ import annotations
 
@@ -14,45 +14,56 @@ import click
 from spanscore.errors import SpanscoreError, printable
 from spanscore.version import __version__
 
-COMMANDS = {
-    "check": "Read files and say what is in them, or what is wrong.",
-    "compare": "Say which system is better, and how sure that is.",
-    "completion": "Print a script that completes commands in your shell.",
-    "convert": "Turn a file of any known format into spanscore's own.",
-    "gate": "Pass or fail results by conditions.",
-    "generate": "Make up labelled text from templates.",
-    "measures": "List the measures, or explain one.",
-    "report": "Write a page that shows the numbers and every error.",
-    "run": "Run a detector over a labelled dataset: detect, align, score, write.",
-    "score": "Score systems' spans against gold spans.",
-    "sweep": "Score at every threshold of predictions' scores.",
-    "weights": "Make weights of related types from a hierarchy.",
+SECTIONS = {
+    "Prepare data": {
+        "check": "Read files and report their content, or what is wrong.",
+        "convert": "Convert files between formats.",
+        "generate": "Generate labelled text from templates.",
+    },
+    "Evaluate": {
+        "run": "Run a detector over a labelled dataset, and score it.",
+        "score": "Score systems against gold data.",
+        "compare": "Compare systems: which is better, and how certain is that?",
+        "sweep": "Score at every threshold of the predictions' scores.",
+        "report": "Write a page that shows the scores and every error.",
+        "gate": "Pass or fail results by conditions.",
+    },
+    "Look up": {
+        "measures": "List the measures, or explain one.",
+        "formats": "List the file formats, or explain one.",
+        "detectors": "List the detectors, or explain one.",
+        "weights": "Make weights of related types from a hierarchy.",
+        "completion": "Print a shell completion script.",
+    },
 }
+"""Commands in the order of a user's day."""
+COMMANDS = {name: text for section in SECTIONS.values() for name, text in section.items()}
 
 
 class LazyGroup(click.Group):
     """Commands by name; listing them imports none of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands."""
+        """Return the names of the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command of this name."""
+        """Return the command of this name."""
         if name not in COMMANDS:
             return None
         command: click.Command = import_module(f"spanscore.cli.{name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands in the help text."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Write the commands to the help page, section by section."""
+        for name, commands in SECTIONS.items():
+            with formatter.section(name):
+                formatter.write_dl(list(commands.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called; a name that is nearly one is told."""
+        """Return the command that is called; for an unknown name, suggest the nearest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from spanscore.errors import unknown
 
@@ -66,21 +77,23 @@ def cli() -> None:
     """One scorer for everything that finds spans in text: PII and PHI detectors, NER models, entity linkers.
 
     \b
-    Run a detector:      spanscore run data.jsonl --detector presidio -o out
-    Score a system:      spanscore score gold.jsonl pred.jsonl -o out
-    By other measures:   spanscore score gold.jsonl pred.jsonl -m "iou(threshold=0.5)" -m char.pii
-    Which is better:     spanscore compare gold.jsonl base=a.jsonl new=b.jsonl
-    What numbers mean:   spanscore measures iou
+    Run a detector:        spanscore run data.jsonl --detector presidio -o out
+    Score a system:        spanscore score gold.jsonl pred.jsonl -o out
+    Use other measures:    spanscore score gold.jsonl pred.jsonl -m "iou(threshold=0.5)" -m char.pii
+    Compare two systems:   spanscore compare gold.jsonl base=a.jsonl new=b.jsonl
+    Explain a measure:     spanscore measures iou
     """
 
 
 def main() -> None:
-    """Run the command; what a user can mend is told in one sentence, with exit code 2."""
+    """Run the command; report what a user can correct in one sentence, with exit code 2."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # it was closed before we began
+        if getattr(sys, name) is None:  # it was closed before we started
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     with suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and clear up on the way
+        signal.signal(
+            signal.SIGTERM, lambda number, frame: sys.exit(128 + number)
+        )  # so that files and processes are cleaned up
     try:
         cli.main(prog_name="spanscore", standalone_mode=False)
         sys.stdout.flush()
@@ -103,14 +116,14 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         name = "the output" if error.filename is None else printable(str(error.filename), limit=255)
-        click.echo(f"spanscore: {name} cannot be read or written ({error.strerror}).", err=True)
+        click.echo(f"spanscore: cannot read or write {name} ({error.strerror}).", err=True)
         _forget_stdout()
         sys.exit(2)
     except MemoryError:
-        click.echo("spanscore: there is not enough memory for this input.", err=True)
+        click.echo("spanscore: not enough memory for this input.", err=True)
         sys.exit(2)
 
 
 def _forget_stdout() -> None:
-    """What is left to be written has nowhere to go: keep Python from trying again at its end."""
+    """Keep Python from writing the rest of stdout, which has nowhere to go, at its exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

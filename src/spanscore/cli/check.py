@@ -1,28 +1,30 @@
-"""`spanscore check`: the input doctor."""
+"""`spanscore check`: what is in a file, or what is wrong with it."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from spanscore.cli.reading import chunks, tag_options
+from spanscore.cli import options as shared
+from spanscore.cli.options import INPUT, option
 
 
-@click.command("check")
+@shared.command("check")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--format", "format_", help="The files' format, if it is not to be told from their content.")
-@tag_options
-def command(files: tuple[str, ...], format_: str | None, tags: dict[str, Any]) -> None:
-    """Read FILES as scoring would, and say what is in them; the first thing that is wrong ends it with exit code 2."""
+@option(INPUT, "--format", "format_", metavar="FORMAT", help=shared.format_help)
+def command(files: tuple[str, ...], format_: str | None) -> None:
+    """Read FILES as scoring would, and report their content or the first error.
+
+    \b
+    spanscore check gold.jsonl pred.jsonl
+    """
     import numpy as np
 
     from spanscore.align.pairing import without_repeats
     from spanscore.errors import plural, printable
-    from spanscore.formats import whole
+    from spanscore.formats import read
 
     for file in files:
-        corpus = whole(chunks(file, format_, tags))
+        corpus = read(file, format_)
         repeated = len(corpus.start) - len(without_repeats(corpus).start)
         empty = int(np.count_nonzero(corpus.start == corpus.end))
         texts = 0 if corpus.text is None else corpus.text.present
@@ -34,7 +36,7 @@ def command(files: tuple[str, ...], format_: str | None, tags: dict[str, Any]) -
         for note in corpus.notes:
             click.echo(f"  note: {note}")
         if repeated:
-            click.echo(f"  note: {plural(repeated, 'duplicate span')} count once.")
+            click.echo(f"  note: {plural(repeated, 'duplicate span')} (same place and label) count once.")
         if empty:
             click.echo(f"  note: {plural(empty, 'span')} without a character (start = end).")
         click.echo(f"  fingerprint {corpus.fingerprint}")

@@ -1,4 +1,4 @@
-"""`spanscore completion`: a script for the shell."""
+"""`spanscore completion`: shell completion."""
 
 from __future__ import annotations
 

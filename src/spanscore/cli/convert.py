@@ -1,12 +1,14 @@
-"""`spanscore convert`: any known format to spanscore's own."""
+"""`spanscore convert`: from any format that can be read to any that can be written."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from spanscore.cli.reading import chunks, readable_again, tag_options
+from spanscore.cli import options as shared
+from spanscore.cli.options import INPUT, OUTPUT, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,41 +16,33 @@ if TYPE_CHECKING:
     from spanscore.corpus import Corpus
 
 
-@click.command("convert")
+@shared.command("convert")
 @click.argument("source")
 @click.argument("target")
-@click.option("--format", "format_", help="The file's format, if it is not to be told from its content.")
-@tag_options
-def command(source: str, target: str, format_: str | None, tags: dict[str, Any]) -> None:
-    """Read SOURCE and write it to TARGET in spanscore's own format: as JSON Lines, or as Parquet if TARGET is called
-    so (*.parquet). '-' is standard input or output.
+@option(INPUT, "--from", "from_", metavar="FORMAT", help=shared.format_help)
+@option(OUTPUT, "--to", metavar="FORMAT", help="Output format (default: by the ending of TARGET, else spanscore).")
+def command(source: str, target: str, from_: str | None, to: str | None) -> None:
+    """Read SOURCE and write it to TARGET in another format. '-' is standard input or output.
+
+    \b
+    spanscore convert train.conll train.jsonl
+    spanscore convert data.jsonl data.parquet
     """
-    import sys
-
-    import msgspec
-
     from spanscore.corpus.duplicates import once
-    from spanscore.files import check_outputs, whole
-    from spanscore.formats import whole as whole_corpus
+    from spanscore.engine import Input
+    from spanscore.files import atomic_file, check_outputs
+    from spanscore.formats import writer
 
+    chosen = writer(target, to)
     check_outputs(target, None)
+    given = Input.of(source, from_)
+    kept = None if given.readable_again and target != "-" else given.corpus()
 
-    def read() -> Iterator[Corpus]:
-        return once(chunks(source, format_, tags))
+    def chunks() -> Iterator[Corpus]:
+        return iter([kept]) if kept is not None else once(given.chunks())
 
-    if target.endswith(".parquet"):
-        from spanscore.corpus.arrow import schema_for, write_parquet
-
-        kept = [whole_corpus(read())] if not readable_again(source) else None
-        wanted = schema_for(kept or read())
-        with whole(target) as file:
-            write_parquet(file, kept or read(), wanted)
-        return
-    encoder = msgspec.json.Encoder()
     if target == "-":
-        corpus = whole_corpus(read())
-        sys.stdout.buffer.writelines(encoder.encode(document) + b"\n" for document in corpus.documents())
+        chosen.write(chunks, sys.stdout.buffer)
         return
-    with whole(target) as file:
-        for corpus in read():
-            file.writelines(encoder.encode(document) + b"\n" for document in corpus.documents())
+    with atomic_file(target) as file:
+        chosen.write(chunks, file)

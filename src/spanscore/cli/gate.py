@@ -1,4 +1,4 @@
-"""`spanscore gate`: pass or fail results."""
+"""`spanscore gate`: pass or fail results by conditions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,40 @@ import sys
 
 import click
 
+from spanscore.cli import options as shared
+from spanscore.cli.options import INPUT, OUTPUT, SCORING, STATISTICS, option
 from spanscore.errors import UsageError
 
 
-@click.command("gate")
+@shared.command("gate")
 @click.argument("results")
-@click.option("--min", "minima", multiple=True, metavar="COND", help="Such as recall=0.9 or iou:PERSON:recall=0.95.")
-@click.option("--max-drop", "drops", multiple=True, metavar="COND", help="Such as f=0.01, compared with --baseline.")
-@click.option("--baseline", metavar="RESULTS", help="The results of before, or their folder.")
-@click.option(
+@option(
+    SCORING,
+    "--min",
+    "minima",
+    multiple=True,
+    metavar="COND",
+    help="Minimum, such as recall=0.9 or iou:PERSON:recall=0.95.",
+)
+@option(
+    SCORING,
+    "--max-drop",
+    "drops",
+    multiple=True,
+    metavar="COND",
+    help="Largest allowed drop from --baseline, such as f=0.01.",
+)
+@option(INPUT, "--baseline", metavar="RESULTS", help="Earlier results, or their folder.")
+@option(
+    STATISTICS,
     "--on",
     type=click.Choice(["value", "lower-bound"]),
     default="value",
     show_default=True,
-    help="What must reach the minimum: the number, or the lower end of its interval.",
+    help="What must reach the minimum: the score, or the lower bound of its interval.",
 )
-@click.option("--junit", metavar="FILE", help="Write JUnit XML to this file.")
-@click.option("--markdown", metavar="FILE", help="Write a Markdown summary to this file.")
+@option(OUTPUT, "--junit", metavar="FILE", help="Write JUnit XML to this file.")
+@option(OUTPUT, "--markdown", metavar="FILE", help="Write a Markdown summary to this file.")
 def command(
     results: str,
     minima: tuple[str, ...],
@@ -32,17 +49,17 @@ def command(
     junit: str | None,
     markdown: str | None,
 ) -> None:
-    """Hold RESULTS (results.json, or its folder) against conditions; exit code 1 if one is not met.
+    """Check RESULTS (results.json or its folder) against conditions; exit code 1 if one fails.
 
-    A condition is [measure:][type:]number=value, the number being precision, recall or f; it is held against all
-    systems in the results. A drop that may be chance, by the interval of the difference, is let pass.
+    A condition is [measure:][type:]number=value, where number is precision, recall or f; it applies to all systems in
+    the results. A drop that may be due to chance, by the interval of the difference, does not fail the gate.
 
     \b
     spanscore gate out --min recall=0.9 --min iou:PERSON:recall=0.95
     spanscore gate out --max-drop f=0.01 --baseline old/results.json
     """
     from spanscore.analysis import gate
-    from spanscore.files import check_outputs, whole
+    from spanscore.files import atomic_file, check_outputs
 
     if not minima and not drops:
         raise UsageError("give at least one condition: --min recall=0.9, or --max-drop f=0.01 --baseline FILE.")
@@ -61,7 +78,7 @@ def command(
     )
     for path, text in ((junit, gate.junit(found)), (markdown, gate.markdown(found))):
         if path is not None:
-            with whole(path) as file_:
+            with atomic_file(path) as file_:
                 file_.write(text.encode("utf-8", "backslashreplace"))
     for line in gate.lines(found):
         click.echo(line)

@@ -6,22 +6,37 @@ import sys
 
 import click
 
+from spanscore.cli import options as shared
+from spanscore.cli.options import INPUT, OUTPUT, option
 
-@click.command("generate")
-@click.option("-n", "--count", type=int, default=500, show_default=True, help="How many documents.")
-@click.option("--locale", "locales", multiple=True, default=("en_US",), show_default=True, help="Give several.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same bytes.")
-@click.option("--templates", metavar="FILE", help="Your own templates, one a line, with places such as {{PERSON}}.")
-@click.option("-o", "--output", metavar="FILE", default="-", show_default=True, help="Where to write; '-' is stdout.")
+
+@shared.command("generate")
+@option(INPUT, "-n", "--count", type=int, default=500, show_default=True, help="Number of documents.")
+@option(
+    INPUT,
+    "--locale",
+    "locales",
+    multiple=True,
+    default=("en_US",),
+    show_default=True,
+    help="Locale; repeat for several.",
+)
+@option(
+    INPUT, "--seed", type=int, default=0, show_default=True, help="Random seed; the same seed gives the same bytes."
+)
+@option(
+    INPUT, "--templates", metavar="FILE", help="Your own templates, one per line, with placeholders such as {{PERSON}}."
+)
+@option(OUTPUT, "-o", "--output", metavar="FILE", default="-", show_default=True, help="Output file; '-' is stdout.")
 def command(count: int, locales: tuple[str, ...], seed: int, templates: str | None, output: str) -> None:
-    """Write labelled documents made up from templates and invented values, as spanscore JSON Lines.
+    """Generate labelled documents from templates and random values, as spanscore JSON Lines.
 
     \b
     spanscore generate -n 500 --locale en_US --locale de_DE --seed 7 -o data.jsonl
     """
     import msgspec
 
-    from spanscore.files import check_outputs, whole
+    from spanscore.files import atomic_file, check_outputs
     from spanscore.generate import generate
 
     check_outputs(None if output == "-" else output, None)
@@ -31,7 +46,7 @@ def command(count: int, locales: tuple[str, ...], seed: int, templates: str | No
         for line in lines:
             sys.stdout.buffer.write(line)
         return
-    with whole(output) as file:
+    with atomic_file(output) as file:
         for line in lines:
             file.write(line)
     click.echo(f"{output}: {count} documents", err=True)

@@ -1,4 +1,4 @@
-"""`spanscore weights`: how much related types count, from a hierarchy of types."""
+"""`spanscore weights`: weights of related types from a type hierarchy."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from pathlib import Path
 
 import click
 
+from spanscore.cli import options as shared
+from spanscore.cli.options import SCORING, option
 from spanscore.errors import InputError, UsageError
 
 
-@click.command("weights")
+@shared.command("weights")
 @click.argument("hierarchy")
-@click.option("--decay", type=float, default=0.5, show_default=True, help="The weight for each step up.")
+@option(SCORING, "--decay", type=float, default=0.5, show_default=True, help="Weight for each step up.")
 def command(hierarchy: str, decay: float) -> None:
-    """Print a table of weights for --type-weights from HIERARCHY, a JSON object of types and their subtypes.
+    """Print weights for --type-weights from HIERARCHY, a JSON object of types and lists of their subtypes.
 
-    Where the system's type is an ancestor of the gold type, d steps up, it counts decay to the power of d.
+    A system type that is an ancestor of the gold type, d steps up, gets the weight decay to the power of d.
 
     \b
     echo '{"place": ["city", "state"]}' > types.json
@@ -27,7 +29,7 @@ def command(hierarchy: str, decay: float) -> None:
     from spanscore.measures.weights import of_hierarchy
 
     if not 0 <= decay <= 1:
-        raise UsageError("the decay must be a number from 0 to 1.")
+        raise UsageError("the decay must be between 0 and 1.")
     try:
         table = of_hierarchy(_read(hierarchy), decay).table
     except InputError as error:
@@ -44,7 +46,7 @@ def _read(path: str) -> dict[str, list[str]]:
     except UnicodeDecodeError:
         raise InputError("the hierarchy is not UTF-8.", path) from None
     except OSError as error:
-        raise InputError(f"the hierarchy cannot be read ({error.strerror}).", path) from None
+        raise InputError(f"cannot read the hierarchy ({error.strerror}).", path) from None
     except (ValueError, RecursionError):
         raise InputError("the hierarchy is not a JSON object, or names a type twice.", path) from None
     right = isinstance(said, dict) and all(
@@ -52,7 +54,7 @@ def _read(path: str) -> dict[str, list[str]]:
         for parent, below in said.items()
     )
     if not right:
-        raise InputError("expected a JSON object: each type with a list of the types below it.", path)
+        raise InputError("expected a JSON object of types, each with a list of its subtypes.", path)
     return said  # type: ignore[no-any-return]
 
 

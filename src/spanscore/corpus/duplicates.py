@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 def once(corpora: Iterable[Corpus]) -> Iterator[Corpus]:
     """Yield the same corpora; raise if an id occurs twice, at the latest after the last corpus."""
-    seen = Seen()
+    seen = DuplicateIds()
     for corpus in corpora:
         seen.add(corpus, "")
         yield corpus
-    seen.settle()
+    seen.check()
 
 
-class Seen:
+class DuplicateIds:
     """Hashes of the ids seen so far; checks for duplicates only when the number of ids has doubled, to stay cheap."""
 
     def __init__(self) -> None:
@@ -38,9 +38,9 @@ class Seen:
         self._new.append((corpus.ids.marks, corpus.ids.packed, corpus.source or name))
         self._size += len(corpus)
         if self._size > max(len(self._known), LEAST):
-            self.settle()
+            self.check()
 
-    def settle(self) -> None:
+    def check(self) -> None:
         """Raise if an id was added twice."""
         known = np.sort(np.concatenate([self._known, *(marks for marks, _, _ in self._new)]))
         if (known[1:] == known[:-1]).any():
@@ -53,7 +53,7 @@ class Seen:
 
     def refuse(self, corpus: Corpus, name: str) -> None:
         """Raise if the corpus has an id that was added before."""
-        self.settle()
+        self.check()
         _refuse_known(self._known, corpus.ids.marks, corpus.ids, corpus.source or name)
 
 

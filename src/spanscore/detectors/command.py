@@ -6,13 +6,15 @@ import shlex
 import subprocess
 from collections import deque
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from spanscore.detectors.detector import Detector, DetectorError, Failure, Outcome, UntrustedError, spans_of
+from spanscore.detectors.detector import Detection, Detector, DetectorError, Failure, UntrustedError, spans_of
 from spanscore.errors import UsageError, plural, printable
+from spanscore.spec import REQUIRED, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,29 +22,38 @@ if TYPE_CHECKING:
     from spanscore.corpus.records import Document
 
 
+@dataclass(frozen=True, repr=False)
 class Command(Detector):
-    """A program. For each line `{"id", "text", "language"}` it writes a line `{"spans": [{"start", "end", "label"}]}`.
+    """A program that answers JSON Lines with JSON Lines, in the same order.
 
-    Lines come back in the same order; one may say `"id"`, which must be right, and one with `"error"` is a failure of
-    that document. The program may answer line by line or after the last one.
+    It answers each line `{"id", "text", "language"}` with a line `{"spans": [{"start", "end", "label", "score"}]}`. An
+    answer may repeat the `"id"`, which must be right; one with `"error"` is a failure of that document. The program may
+    answer line by line or after the last line.
     """
 
     name: ClassVar[str] = "command"
+    run: str = parameter(REQUIRED, "Program and its arguments, as in a shell.", type=str)
 
-    def __init__(self, command: str) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert self._call
+
+    @property
+    def _call(self) -> list[str]:
         try:
-            self._call = shlex.split(command)
+            call = shlex.split(self.run)
         except ValueError:
-            raise UsageError(f"the command '{printable(command)}' has an open quotation mark.") from None
-        if not self._call:
+            raise UsageError(f"the command '{printable(self.run)}' has an unclosed quotation mark.") from None
+        if not call:
             raise UsageError("the command is empty.")
+        return call
 
-    def __call__(self, documents: Iterable[Document], language: str) -> Iterator[Outcome]:
-        """Feed the program from a thread of its own, and hand on its answers as they come."""
+    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
+        """Feed the program from a thread, and yield its answers as they come."""
         try:
             program = subprocess.Popen(self._call, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
         except OSError as error:
-            raise DetectorError(f"the command '{printable(self._call[0])}' cannot be run ({error.strerror}).") from None
+            raise DetectorError(f"cannot run the command '{printable(self._call[0])}' ({error.strerror}).") from None
         assert program.stdin is not None
         assert program.stdout is not None
         asked: deque[Document] = deque()
@@ -53,7 +64,7 @@ class Command(Detector):
             try:
                 for document in documents:
                     asked.append(document)
-                    line = {"id": document.id, "text": document.text, "language": language}
+                    line = {"id": document.id, "text": document.text, "language": self.language}
                     program.stdin.write(encoder.encode(line) + b"\n")  # type: ignore[union-attr]
                     program.stdin.flush()  # type: ignore[union-attr]
                 state["done"] = True
@@ -70,17 +81,17 @@ class Command(Detector):
                     continue
                 if not asked:
                     raise UntrustedError(
-                        "the command wrote more lines than it was given; nothing that it said is kept."
+                        "the command wrote more lines than it was given; none of its answers are kept."
                     )
                 document = asked.popleft()
                 answered += 1
-                yield _outcome(line, document)
+                yield _detection(line, document)
             feeder.join()
             code = program.wait()
             if code or asked or state.get("broken") or not state["done"]:
-                told = f"ended with exit code {code}" if code else "ended"
+                how = f"ended with exit code {code}" if code else "ended"
                 left = ", with documents left" if asked or not state["done"] else ""
-                raise DetectorError(f"the command {told} after {plural(answered, 'answer')}{left}.")
+                raise DetectorError(f"the command {how} after {plural(answered, 'answer')}{left}.")
         finally:
             if program.poll() is None:
                 program.kill()
@@ -90,17 +101,18 @@ class Command(Detector):
                 program.stdin.close()
 
 
-def _outcome(line: bytes, document: Document) -> Outcome:
+def _detection(line: bytes, document: Document) -> Detection:
     try:
-        said = msgspec.json.decode(line)
+        answer = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        what = "the command wrote a line that is not a JSON object, so that it is not known what later lines are about"
+        answer = None
+    if not isinstance(answer, dict):
+        what = "the command wrote a line that is not a JSON object, so later lines cannot be matched to documents"
         raise UntrustedError(f"{what}; it must write nothing else on standard output.")
-    if str(said.get("id") or document.id) != document.id:
+    named = answer.get("id")
+    if named is not None and str(named) != str(document.id):
         asked = printable(str(document.id))
-        raise UntrustedError(f'the command answered with another id where "{asked}" was asked; nothing of it is kept.')
-    if said.get("error") is not None:
+        raise UntrustedError(f'the command answered for another id than "{asked}"; none of its answers are kept.')
+    if answer.get("error") is not None:
         return Failure("the command reported an error")
-    return spans_of(said.get("spans"), len(document.text or ""))
+    return spans_of(answer.get("spans"), len(document.text or ""))

@@ -1,4 +1,4 @@
-"""The protocol: documents with text and a language go in, spans with scores come out, in the same order."""
+"""The protocol of detectors: documents with text go in, spans with scores come out, in the same order."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from dataclasses import fields as fields_of
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spanscore.corpus.records import Span
-from spanscore.errors import SpanscoreError
+from spanscore.errors import SpanscoreError, printable
+from spanscore.spec import Value, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +25,7 @@ class DetectorError(SpanscoreError):
 
 
 class UntrustedError(DetectorError):
-    """A detector whose answers may belong to other documents: nothing that it said in this run can be kept."""
+    """A detector whose answers may belong to other documents: nothing it returned in this run can be kept."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +35,15 @@ class Failure:
     why: str
 
 
-Outcome = list[Span] | Failure
+Detection = list[Span] | Failure
+"""What a detector returns for one document."""
 
 
 @dataclass(frozen=True)
-class Entities:
-    """What a detector knows of entity types: model labels it renames, recognizers' types, and all that it supports.
+class EntityTypes:
+    """The entity types a detector knows: model labels that it renames, types of its recognizers, all it supports.
 
-    `supported` is None where the detector cannot say.
+    `supported` is None if the detector cannot list them.
     """
 
     from_model: Mapping[str, str] = field(default_factory=dict)
@@ -48,34 +51,61 @@ class Entities:
     supported: tuple[str, ...] | None = None
 
 
-class Detector(ABC):
-    """Finds spans. It is made from options, text by text, and is then called with documents and their language."""
+@dataclass(frozen=True)
+class Description:
+    """What a detector reports about itself once it is ready."""
 
-    name: ClassVar[str]
-    in_processes: ClassVar[bool] = False
-    """Whether several jobs are several processes, each with a detector of its own."""
-    at_will: ClassVar[tuple[str, ...]] = ()
-    """Options that change how the work is done, but not what is found."""
+    types: EntityTypes = field(default_factory=EntityTypes)
     notes: tuple[str, ...] = ()
-    """What a user should know before trusting the outcome."""
-    versions: Mapping[str, str] = {}
+    """What a user should know before trusting the predictions."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, repr=False)
+class Detector(Value, ABC):
+    """Finds spans in texts. Subclasses declare their options as fields and implement `detect`.
+
+    A detector is a value: it can be printed, compared and sent to other processes. What it loads belongs into cached
+    properties, which are left behind when it is sent.
+    """
+
+    kind: ClassVar[str] = "detector"
+    in_processes: ClassVar[bool] = False
+    """Whether several jobs are several processes, each with a copy of the detector."""
+    runtime: ClassVar[tuple[str, ...]] = ()
+    """Options that change how the work is done, but not what is found."""
+    language: str = parameter("en", "Language of the texts.")
 
     @abstractmethod
-    def __call__(self, documents: Iterable[Document], language: str) -> Iterator[Outcome]:
-        """The spans of each document, or why there are none, in order."""
+    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
+        """Yield the spans of each document, or why there are none, in order."""
 
-    def entities(self, language: str) -> Entities:
-        """What the detector knows of entity types in this language."""
-        return Entities()
+    def describe(self) -> Description:
+        """Load what is needed, and report entity types, notes and versions."""
+        return Description()
 
-    def close(self) -> None:  # noqa: B027
-        """Let go of what the detector holds."""
+    def for_jobs(self, jobs: int) -> Detector:
+        """Return the detector for this many jobs; one that does not run in processes may use more threads."""
+        return self
+
+    def close(self) -> None:
+        """Release what the detector holds."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields_of(self)}
 
 
-def spans_of(found: Any, length: int) -> Outcome:
-    """What a detector said of a text of this length, as spans in order; a failure if it cannot be.
+def refuse_failure(document: Document, found: Detection) -> list[Span]:
+    """Return the spans of a document; a failure is an error."""
+    if isinstance(found, Failure):
+        raise DetectorError(f'document "{printable(str(document.id))}": the detector failed: {found.why}.')
+    return found
 
-    Each span is a mapping or an object with `start`, `end`, `label` or `entity_type`, and perhaps `score`.
+
+def spans_of(found: Any, length: int) -> Detection:
+    """Convert what a detector returned for a text of this length to sorted spans, or a failure if it is malformed.
+
+    Each span is a mapping or an object with `start`, `end`, `label` or `entity_type`, and optionally `score`.
 
     >>> spans_of([{"start": 0, "end": 3, "entity_type": "PERSON", "score": 0.85}], 3)
     [Span(start=0, end=3, label='PERSON', score=0.85, attrs=None)]
@@ -86,14 +116,14 @@ def spans_of(found: Any, length: int) -> Outcome:
         return Failure(f"expected a list of spans, not {type(found).__name__}")
     try:
         spans = [_span(one, length) for one in found]
-    except _NotASpanError as error:
+    except _MalformedSpanError as error:
         return Failure(str(error))
     except Exception as error:
         return Failure(f"a span cannot be read ({type(error).__name__})")
     return sorted(spans, key=lambda span: (span.start, span.end, span.label, -(span.score or 0.0)))
 
 
-class _NotASpanError(Exception):
+class _MalformedSpanError(Exception):
     """What is wrong with a span."""
 
 
@@ -106,15 +136,15 @@ def _span(one: Any, length: int) -> Span:
     try:
         start, end = (index(offset) for offset in (start, end) if not isinstance(offset, bool))
     except (TypeError, ValueError):
-        raise _NotASpanError("a span has no whole numbers for start and end") from None
+        raise _MalformedSpanError("a span has no integer start and end") from None
     if not 0 <= start <= end <= length:
-        raise _NotASpanError(f"a span from {start} to {end} is not inside the text, which has {length} characters")
-    if not isinstance(label, str) or not label or "\ud800" <= max(label) <= "\udfff":
-        raise _NotASpanError("a span has no label")
+        raise _MalformedSpanError(f"a span from {start} to {end} is not inside the text, which has {length} characters")
+    if not isinstance(label, str) or not label or any("\ud800" <= c <= "\udfff" for c in label):
+        raise _MalformedSpanError("a span has no label")
     try:
         number = None if score is None else float(score)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(score, bool | str) or (number is not None and not math.isfinite(number)):
-        raise _NotASpanError("a span has a score that is not a finite number")
+        raise _MalformedSpanError("a span has a score that is not a finite number")
     return Span(start, end, str(label), number)

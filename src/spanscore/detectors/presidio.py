@@ -5,39 +5,66 @@ from __future__ import annotations
 import logging
 import os
 import warnings
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from spanscore.detectors.detector import Detector, DetectorError, Entities, Failure, Outcome, spans_of
+from spanscore.detectors.detector import (
+    Description,
+    Detection,
+    Detector,
+    DetectorError,
+    EntityTypes,
+    Failure,
+    spans_of,
+)
 from spanscore.errors import InputError, MissingExtraError, UsageError, printable
+from spanscore.spec import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from spanscore.corpus.records import Document
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 
 
+@dataclass(frozen=True, repr=False)
 class Presidio(Detector):
-    """The analyzer that Presidio's own YAML files describe, or its defaults, in the given language.
+    """Presidio's AnalyzerEngine as its YAML files describe it, or with its defaults, in this process and offline.
 
-    Where the configured spaCy model is not installed, a blank pipeline stands in: patterns and their context words
-    work, names and places are not found. Nothing is ever downloaded.
+    Where the configured spaCy model is not installed, a blank pipeline replaces it: patterns and their context words
+    work, names and places are not found. Nothing is ever downloaded. It needs the extra `presidio`.
     """
 
     name: ClassVar[str] = "presidio"
     in_processes: ClassVar[bool] = True
+    analyzer_config: str | None = parameter(None, "Presidio's analyzer YAML.", type=str)
+    nlp_config: str | None = parameter(None, "Presidio's NLP engine YAML.", type=str)
+    recognizers_config: str | None = parameter(None, "Presidio's recognizers YAML.", type=str)
+    entities: tuple[str, ...] = parameter((), "Entity types to look for (default: all).")
 
-    def __init__(
-        self,
-        language: str = "en",
-        analyzer_config: str | None = None,
-        nlp_config: str | None = None,
-        recognizers_config: str | None = None,
-        entities: Sequence[str] | None = None,
-    ) -> None:
+    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
+        """Analyze the texts one by one."""
+        analyzer = self._loaded.analyzer
+        wanted = list(self.entities) or None
+        for document in documents:
+            text = document.text or ""
+            try:
+                found = analyzer.analyze(text=text, language=self.language, entities=wanted)
+            except Exception as error:
+                yield Failure(f"Presidio raised {type(error).__name__}")
+                continue
+            yield spans_of(found, len(text))
+
+    def describe(self) -> Description:
+        """Return the types of the NLP configuration, of the recognizers, and of the analyzer."""
+        return self._loaded.description
+
+    @cached_property
+    def _loaded(self) -> _Loaded:
         os.environ.update(OFFLINE)
         try:
             import presidio_analyzer
@@ -48,75 +75,52 @@ class Presidio(Detector):
         logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
         suffixes.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
         defaults = Path(presidio_analyzer.__file__).parent / "conf"
-        analyzer = _read(analyzer_config, defaults / "default_analyzer.yaml")
-        nlp: Any = analyzer.get("nlp_configuration") or _read(nlp_config, defaults / "default.yaml")
+        analyzer = _read(self.analyzer_config, defaults / "default_analyzer.yaml")
+        nlp: Any = analyzer.get("nlp_configuration") or _read(self.nlp_config, defaults / "default.yaml")
         registry: Any = analyzer.get("recognizer_registry") or _read(
-            recognizers_config, defaults / "default_recognizers.yaml"
+            self.recognizers_config, defaults / "default_recognizers.yaml"
         )
-        self._language = language
-        self._entities = None if entities is None else list(entities)
-        configured = analyzer_config is not None and analyzer.get("supported_languages")
-        _refuse_unsupported(language, configured)
+        _refuse_unsupported(self.language, self.analyzer_config is not None and analyzer.get("supported_languages"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                engine = self._nlp_engine(nlp)
-                self._analyzer = self._engine(engine, {**registry, "supported_languages": [language]}, analyzer)
+                engine, notes = self._nlp_engine(nlp)
+                built = self._engine(engine, {**registry, "supported_languages": [self.language]}, analyzer)
                 mapping = (nlp.get("ner_model_configuration") or {}).get("model_to_presidio_entity_mapping") or {}
                 recognizer_types = tuple(sorted(set(_supported_by(registry))))
             except Exception as error:
-                raise DetectorError(f"Presidio cannot be built from its configuration: {_told(error)}") from None
-        self._known = Entities(
-            from_model={str(key): str(value) for key, value in mapping.items()},
-            from_recognizers=recognizer_types,
-            supported=tuple(sorted(self._analyzer.get_supported_entities(language))),
-        )
-        unknown = sorted(set(self._entities or ()) - set(self._known.supported or ()))
-        if unknown:
-            known = ", ".join(self._known.supported or ())
-            raise UsageError(
-                f"Presidio does not support {', '.join(map(printable, unknown))} in {language}; it supports {known}."
-            )
-        self.versions = {name: version(name) for name in ("presidio-analyzer", "spacy")}
+                raise DetectorError(f"cannot build Presidio from its configuration: {_one_line(error)}") from None
+        supported = tuple(sorted(built.get_supported_entities(self.language)))
+        if unknown := sorted(set(self.entities) - set(supported)):
+            what = f"Presidio does not support {', '.join(map(printable, unknown))} in {self.language}"
+            raise UsageError(f"{what}; it supports {', '.join(supported)}.")
+        types = EntityTypes({str(key): str(value) for key, value in mapping.items()}, recognizer_types, supported)
+        versions = {name: version(name) for name in ("presidio-analyzer", "spacy")}
+        return _Loaded(built, Description(types, notes, versions))
 
-    def __call__(self, documents: Iterable[Document], language: str) -> Iterator[Outcome]:
-        """Analyze the texts one by one."""
-        for document in documents:
-            text = document.text or ""
-            try:
-                found = self._analyzer.analyze(text=text, language=language, entities=self._entities)
-            except Exception as error:
-                yield Failure(f"Presidio raised {type(error).__name__}")
-                continue
-            yield spans_of(found, len(text))
-
-    def entities(self, language: str) -> Entities:
-        """The NLP configuration's map, the recognizers' types, and all that the analyzer supports."""
-        return self._known
-
-    def _nlp_engine(self, configuration: dict[str, Any]) -> Any:
-        """The engine of the configuration for this language alone, or a blank one where its model is not installed."""
+    def _nlp_engine(self, configuration: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
+        """Return the configured engine for this language, or a blank one and a note if its model is not installed."""
         from presidio_analyzer.nlp_engine import NerModelConfiguration, NlpEngineProvider
         from spacy.util import is_package
 
-        models = [one for one in configuration.get("models") or [] if one.get("lang_code") == self._language][:1]
+        models = [one for one in configuration.get("models") or [] if one.get("lang_code") == self.language][:1]
         if configuration.get("nlp_engine_name", "spacy") != "spacy":
-            return NlpEngineProvider(nlp_configuration={**configuration, "models": models}).create_engine()
+            return NlpEngineProvider(nlp_configuration={**configuration, "models": models}).create_engine(), ()
         model = str(models[0].get("model_name")) if models else None
         if model is not None and (is_package(model) or Path(model).exists()):
             engine = NlpEngineProvider(nlp_configuration={**configuration, "models": models}).create_engine()
             for pipeline in getattr(engine, "nlp", {}).values():
                 pipeline.max_length = 2**31 - 1
-            return engine
+            return engine, ()
         missing = (
-            f"no spaCy model is configured for {self._language}"
+            f"no spaCy model is configured for {self.language}"
             if model is None
             else f"the spaCy model {model} is not installed (install it with: python -m spacy download {model})"
         )
-        self.notes = (f"{missing}; a blank pipeline stands in, which finds patterns but no names or places.",)
+        note = f"{missing}; a blank pipeline replaces it, which finds patterns but no names or places."
         described = configuration.get("ner_model_configuration")
         known = NerModelConfiguration.from_dict(described) if described else NerModelConfiguration()
-        return _blank_engine(self._language, known)
+        return _blank_engine(self.language, known), (note,)
 
     def _engine(self, nlp_engine: Any, registry: dict[str, Any], analyzer: dict[str, Any]) -> Any:
         from presidio_analyzer import AnalyzerEngine
@@ -126,13 +130,21 @@ class Presidio(Detector):
         return AnalyzerEngine(
             nlp_engine=nlp_engine,
             registry=provider.create_recognizer_registry(),
-            supported_languages=[self._language],
+            supported_languages=[self.language],
             default_score_threshold=analyzer.get("default_score_threshold", 0),
         )
 
 
+@dataclass(frozen=True)
+class _Loaded:
+    """An analyzer that is ready, and what it reports about itself."""
+
+    analyzer: Any
+    description: Description
+
+
 def _blank_engine(language: str, known: Any) -> Any:
-    """A tokenizer and a lemmatizer that leaves words as they are: all that patterns and context words need."""
+    """Return a tokenizer with a lemmatizer that leaves words as they are: all that patterns and context words need."""
     import spacy
     from presidio_analyzer.nlp_engine import SpacyNlpEngine
     from spacy.lookups import Lookups
@@ -149,7 +161,7 @@ def _blank_engine(language: str, known: Any) -> Any:
 
 
 def _read(path: str | None, default: Path) -> dict[str, Any]:
-    """A YAML file that must hold a mapping."""
+    """Read a YAML file that must hold a mapping."""
     import yaml
 
     name = str(default) if path is None else path
@@ -158,20 +170,20 @@ def _read(path: str | None, default: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = name if mark is None else f"{name}:{mark.line + 1}"
-        raise InputError("the configuration is not YAML.", where) from None
+        raise InputError("the configuration is not valid YAML.", where) from None
     except UnicodeDecodeError:
         raise InputError("the configuration is not UTF-8.", name) from None
     except (ValueError, RecursionError):
-        raise InputError("the configuration is not YAML.", name) from None
+        raise InputError("the configuration is not valid YAML.", name) from None
     except OSError as error:
-        raise InputError(f"the configuration cannot be read ({error.strerror}).", name) from None
+        raise InputError(f"cannot read the configuration ({error.strerror}).", name) from None
     if not isinstance(found, dict):
         raise InputError("the configuration is not a mapping of settings.", name)
     return found
 
 
 def _refuse_unsupported(language: str, configured: Any) -> None:
-    """The language must be one that the analyzer's file names, or without a file one that spaCy can cut into tokens."""
+    """Refuse a language that the analyzer's file does not name, or that spaCy cannot tokenize if there is no file."""
     import pkgutil
 
     import spacy.lang
@@ -185,14 +197,13 @@ def _refuse_unsupported(language: str, configured: Any) -> None:
 
 
 def _supported_by(registry: dict[str, Any]) -> Iterator[str]:
-    """The entity types that recognizers of a configuration say they support."""
+    """Yield the entity types that the recognizers of a configuration support."""
     for one in registry.get("recognizers") or []:
         if isinstance(one, dict) and one.get("enabled", True):
             named = one.get("supported_entity") or one.get("supported_entities") or ()
             yield from [named] if isinstance(named, str) else [str(name) for name in named]
 
 
-def _told(error: Exception) -> str:
-    """What an error of the configuration says, in one line."""
-    said = " ".join(str(error).split())
-    return printable(said, limit=300).rstrip(".") + "."
+def _one_line(error: Exception) -> str:
+    """Return the message of an error in one line."""
+    return printable(" ".join(str(error).split()), limit=300).rstrip(".") + "."

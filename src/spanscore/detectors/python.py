@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from spanscore.detectors.detector import Detector, Failure, Outcome, spans_of
+from spanscore.detectors.detector import Description, Detection, Detector, Failure, spans_of
 from spanscore.errors import UsageError, printable
+from spanscore.spec import REQUIRED, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -15,27 +18,42 @@ if TYPE_CHECKING:
     from spanscore.corpus.records import Document
 
 
+@dataclass(frozen=True, repr=False)
 class Python(Detector):
-    """A function, or `module:function`; modules are looked for in the current folder too."""
+    """A Python function that is called with a text and the language and returns a list of spans.
+
+    A span is a dictionary or object with `start`, `end`, `label` or `entity_type`, and optionally `score`. Modules are
+    also imported from the current folder.
+    """
 
     name: ClassVar[str] = "python"
     in_processes: ClassVar[bool] = True
+    function: str | Callable[[str, str], Any] = parameter(  # noqa: RUF009
+        REQUIRED, "Function to call, as module:function.", type=str, callable=True
+    )
 
-    def __init__(self, function: str | Callable[[str, str], Any]) -> None:
-        self._function = _load(function) if isinstance(function, str) else function
-
-    def __call__(self, documents: Iterable[Document], language: str) -> Iterator[Outcome]:
-        """Call the function for each text; what it raises is a failure of that document."""
+    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
+        """Call the function for each text; an exception is a failure of that document."""
+        call = self._call
         for document in documents:
             text = document.text or ""
             try:
-                found = self._function(text, language)
+                found = call(text, self.language)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
                 yield Failure(f"the function raised {type(error).__name__}")
                 continue
             yield spans_of(found, len(text))
+
+    def describe(self) -> Description:
+        """Import the function."""
+        self._call  # noqa: B018 - importing it is the point
+        return Description()
+
+    @cached_property
+    def _call(self) -> Callable[[str, str], Any]:
+        return _load(self.function) if isinstance(self.function, str) else self.function
 
 
 def _load(named: str) -> Callable[[str, str], Any]:
@@ -49,7 +67,7 @@ def _load(named: str) -> Callable[[str, str], Any]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise UsageError(f"the module '{printable(module)}' cannot be imported ({type(error).__name__}).") from None
+        raise UsageError(f"cannot import the module '{printable(module)}' ({type(error).__name__}).") from None
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not callable(found):

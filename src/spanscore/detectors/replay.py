@@ -1,30 +1,42 @@
-"""`replay`: predictions from a file, so that what was detected once need not be detected again."""
+"""`replay`: predictions from a file, so that detection need not be repeated."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
-from spanscore.detectors.detector import Detector, Failure, Outcome, spans_of
+from spanscore.detectors.detector import Description, Detection, Detector, Failure, spans_of
 from spanscore.formats import read
+from spanscore.spec import REQUIRED, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spanscore.corpus.records import Document
+    from spanscore.corpus.records import Document, Span
 
 
+@dataclass(frozen=True, repr=False)
 class Replay(Detector):
-    """A file in any format that can be read; a document that is not in it is a failure."""
+    """Predictions from a file in any known format; a document that the file does not have is a failure."""
 
     name: ClassVar[str] = "replay"
+    file: str = parameter(REQUIRED, "File of predictions.", type=str)
+    format: str | None = parameter(None, "Format of the file (default: auto-detected).", type=str)
 
-    def __init__(self, file: str, format: str | None = None, **options: Any) -> None:  # noqa: A002
-        self._spans = {document.id: document.spans for document in read(file, format=format, **options).documents()}
-
-    def __call__(self, documents: Iterable[Document], language: str) -> Iterator[Outcome]:
+    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
         """Look each document up by its id."""
         for document in documents:
             if document.id not in self._spans:
                 yield Failure("the file of predictions does not have this document")
             else:
                 yield spans_of(self._spans[document.id], len(document.text or ""))
+
+    def describe(self) -> Description:
+        """Read the file."""
+        assert self._spans is not None
+        return Description()
+
+    @cached_property
+    def _spans(self) -> dict[str | int, list[Span]]:
+        return {document.id: document.spans for document in read(self.file, self.format).documents()}

@@ -1,144 +1,100 @@
-"""Processes beside this one. This module imports nothing heavy: they get ready while this process does."""
+"""One pool of worker processes, for scoring and for detection.
+
+Workers never see Ctrl-C, which is for their parent; they end with it; and they do not import from the current folder.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
-import threading
+import sys
 from collections import deque
-from contextlib import contextmanager, nullcontext
-from importlib import import_module
-from multiprocessing import resource_tracker
-from pathlib import Path
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from multiprocessing.connection import Connection
+    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-WORTHWHILE = 1 << 22
-"""How many bytes a file has that is likely to be scored by several processes."""
 
+class ProcessPool:
+    """Worker processes, each prepared by a call of `prepare(*args)`."""
 
-class Workers:
-    """Processes that wait for work, each at the other end of a pipe of its own: one that dies closes it, so that
-    nobody waits for its answer.
-    """
-
-    def __init__(self, number: int) -> None:
+    def __init__(self, jobs: int, prepare: Callable[..., object] | None = None, args: tuple[Any, ...] = ()) -> None:
+        self.jobs = jobs
         context = multiprocessing.get_context("spawn")
-        self._processes = []
-        self._pipes = []
-        with _interrupts_blocked() if number else nullcontext():
-            for _ in range(number):
-                ours, theirs = context.Pipe()
-                process = context.Process(target=_serve, args=(theirs,), daemon=True)
-                process.start()
-                theirs.close()
-                self._processes.append(process)
-                self._pipes.append(ours)
-
-    def __len__(self) -> int:
-        return len(self._pipes)
+        self._executor = ProcessPoolExecutor(
+            jobs, mp_context=context, initializer=_begin, initargs=(list(sys.path), prepare, args)
+        )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for pipe in self._pipes:
-            pipe.close()
-        for process in self._processes:
+        self.close()
+
+    def submit(self, work: Callable[..., R], *args: Any) -> Future[R]:
+        """Let a worker do some work."""
+        with _for_workers():
+            return self._executor.submit(work, *args)
+
+    def map(self, work: Callable[[T], R], tasks: Iterable[T], ahead: int = 3) -> Iterator[R]:
+        """Yield the results of all tasks in order; at most `ahead` tasks per worker are under way."""
+        rest = iter(tasks)
+        waiting: deque[Future[R]] = deque()
+        while True:
+            waiting.extend(self.submit(work, task) for task in islice(rest, ahead * self.jobs - len(waiting)))
+            if not waiting:
+                return
+            yield waiting.popleft().result()
+
+    def close(self) -> None:
+        """End the workers, whatever they are doing."""
+        processes = list((getattr(self._executor, "_processes", None) or {}).values())
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+        for process in processes:
             process.join()
-
-    def end(self) -> None:
-        """End them, whatever they are doing."""
-        for process in self._processes:
-            process.terminate()
-
-    def ask(self, number: int, work: Callable[[T], R], task: T) -> R:
-        """What one of them makes of a task."""
-        try:
-            self._pipes[number].send((work, task))
-            right, answer = self._pipes[number].recv()
-        except EOFError:
-            raise ConnectionError("a process ended before its work was done.") from None
-        if not right:
-            raise answer
-        result: R = answer
-        return result
-
-
-def beside(jobs: int, path: str) -> Workers:
-    """The other processes of `jobs`, which import what they need from now on; none for a file that needs none."""
-    large = Path(path).is_file() and Path(path).stat().st_size >= WORTHWHILE
-    return Workers(jobs - 1 if large else 0)
-
-
-def share(work: Callable[[T], R], tasks: Sequence[T], workers: Workers) -> list[R]:
-    """The work on each task, done by other processes and by this one: whoever is done takes the next, others from the
-    front, this one from the back. The first error ends it.
-    """
-    left = deque(range(len(tasks)))
-    results: dict[int, R] = {}
-    failures: list[BaseException] = []
-
-    def next_of(take: Callable[[], int]) -> int | None:
-        try:
-            return None if failures else take()
-        except IndexError:
-            return None
-
-    def run(do: Callable[[T], R], take: Callable[[], int]) -> None:
-        try:
-            while (number := next_of(take)) is not None:
-                results[number] = do(tasks[number])
-        except BaseException as error:  # whoever asked is to know of it, not this thread
-            failures.append(error)
-
-    def elsewhere(number: int) -> None:
-        run(lambda task: workers.ask(number, work, task), left.popleft)
-
-    threads = [threading.Thread(target=elsewhere, args=(number,)) for number in range(len(workers))]
-    for thread in threads:
-        thread.start()
-    run(work, left.pop)
-    if any(isinstance(error, KeyboardInterrupt) for error in failures):
-        workers.end()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-    return [results[number] for number in range(len(tasks))]
-
-
-def _serve(pipe: Connection) -> None:
-    """Do what is asked for, until nobody can ask any more."""
-    import_module("spanscore.engine.ranges")
-    while True:
-        try:
-            work, task = pipe.recv()
-        except EOFError:
-            return
-        answer: tuple[bool, Any]
-        try:
-            answer = True, work(task)
-        except Exception as error:
-            answer = False, error
-        try:
-            pipe.send(answer)
-        except OSError:  # whoever asked is gone
-            return
 
 
 @contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Processes that are started now are never interrupted by a terminal: that is for this one, which ends them."""
-    resource_tracker.ensure_running()  # it would unblock them again when it starts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _for_workers() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C and do not import from the current folder."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    safe = os.environ.get("PYTHONSAFEPATH")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if safe is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = safe
+        signal.signal(signal.SIGINT, before)
+
+
+def _begin(path: list[str], prepare: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
+    """Get a worker ready."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.pop("PYTHONSAFEPATH", None)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_with, args=(parent,), daemon=True).start()
+    sys.path[:] = path
+    if prepare is not None:
+        prepare(*args)
+
+
+def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

@@ -1,67 +1,61 @@
-"""Two files scored by several processes, each with its own range of both.
+"""Two large files scored by several processes, each with a range of both.
 
-A range of the predictions begins with the document that the gold's range begins with. Where the files turn out not to
-have the same documents in the same order, or anything is wrong with them, nothing is said here: one process scores them
-then, and knows what to say, and in which line.
+A range of the predictions begins with the document that the gold range begins with. If the files turn out not to have
+the same documents in the same order, or anything is wrong with them, nothing is reported here: the caller then scores
+them in one process, which reports the file and line.
 """
 
 from __future__ import annotations
 
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
-import msgspec
-
-from spanscore.engine.local import in_step
-from spanscore.engine.parts import Part
-from spanscore.engine.processes import share
-from spanscore.errors import InputError, SpanscoreError
-from spanscore.formats import read_chunks
-from spanscore.formats.recognise import sniff
+from spanscore.engine.evaluate import in_step
+from spanscore.engine.partial import PartialResult
+from spanscore.engine.processes import ProcessPool
+from spanscore.errors import SpanscoreError
+from spanscore.formats import read_chunks, recognise
 from spanscore.formats.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spanscore.engine.parts import Plan
-    from spanscore.engine.processes import Workers
+    from spanscore.engine.inputs import Input, Inputs
+    from spanscore.engine.plan import Plan
+    from spanscore.formats.format import Format, Range
 
-LEAST = 1 << 22
-"""Fewer bytes are not worth a process."""
+WORTHWHILE = 1 << 22
+"""Minimum bytes of a file that is worth several processes."""
 SHARES = 16
-"""Ranges for each process: whoever is done takes the next, so that all are done at about the same time."""
-AROUND = 1 << 20
-"""How far from where it should be a document is looked for first."""
-
-
-class _Id(msgspec.Struct):
-    id: str | int
+"""Ranges per process: with many small ones, all processes finish at about the same time."""
 
 
 class _OutOfStepError(SpanscoreError):
-    """The two ranges are not of the same documents in the same order."""
+    """The two ranges do not hold the same documents in the same order."""
 
 
-File = tuple[str, str | None]
-"""A file and its format, if one was given."""
-Range = tuple[int, int]
+@dataclass(frozen=True)
+class File:
+    """A file, its format, and why it was recognised."""
 
+    path: str
+    format: Format
+    reason: str
 
-def count_ranges(plan: Plan, gold: File, pred: File, system: str, workers: Workers) -> Part | None:
-    """Count two files by this process and others; None if one must do it."""
-    if not len(workers):
-        return None
-    try:
-        tasks = plan_ranges(gold, pred, SHARES * (1 + len(workers)))
-        if len(tasks) < 2:
+    @classmethod
+    def of(cls, one: Input) -> File | None:
+        """Return the file of an input, if parts of it can be read."""
+        if one.path is None or one.path == "-" or not Path(one.path).is_file():
             return None
-        parts = share(partial(count_range, plan, system=system), tasks, workers)
-    except (SpanscoreError, OSError, ValueError):
-        return None
-    return merge_ranges(parts, gold, pred)
+        if one.format is not None:
+            found = cls(one.path, one.format, "as given")
+        else:
+            with Source(one.path) as source:
+                found = cls(one.path, *recognise(source))
+        return found if found.format.part_unit else None
 
 
 @dataclass(frozen=True)
@@ -73,114 +67,66 @@ class Task:
     ranges: tuple[Range, Range]
 
 
-def count_range(plan: Plan, task: Task, system: str) -> Part:
-    """Count a range of both files, which must have the same documents in the same order."""
-    files = zip((task.gold, task.pred), task.ranges, strict=True)
-    sides = [read_chunks(path, given, part=part) for (path, given), part in files]
+class RangeCounter:
+    """Counts systems by ranges in several processes."""
 
-    def parts() -> Iterator[Part]:
+    def __init__(self, plan: Plan, inputs: Inputs, jobs: int) -> None:
+        self._plan, self._gold = plan, inputs.gold
+        self._pool = ProcessPool(jobs) if inputs.gold.size >= WORTHWHILE else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.close()
+
+    def count(self, system: str, pred: Input) -> PartialResult | None:
+        """Count a system, or return None if one process must do it."""
+        if self._pool is None:
+            return None
+        try:
+            tasks = plan_ranges(self._gold, pred, SHARES * self._pool.jobs)
+            if len(tasks) < 2:
+                return None
+            parts = list(self._pool.map(partial(count_range, self._plan, system), tasks))
+        except (SpanscoreError, OSError, ValueError, BrokenProcessPool):
+            return None
+        return merge_ranges(parts, tasks[0])
+
+
+def count_range(plan: Plan, system: str, task: Task) -> PartialResult:
+    """Count a range of both files, which must hold the same documents in the same order."""
+    files = zip((task.gold, task.pred), task.ranges, strict=True)
+    sides = [read_chunks(file.path, file.format, part=part) for file, part in files]
+
+    def parts() -> Iterator[PartialResult]:
         for ours, theirs in in_step(*sides):
             if ours.ids is not theirs.ids:
                 raise _OutOfStepError("the files are not in the same order.")
-            yield Part.of(plan, ours, theirs, system)
+            yield PartialResult.of(plan, ours, theirs, system)
 
-    total = Part.total(parts())
+    total = PartialResult.total(parts())
     if total is None:
         raise _OutOfStepError("there is no document in this range.")
     return total
 
 
-def plan_ranges(gold: File, pred: File, count: int) -> list[Task]:
-    """Ranges of both files that begin with the same documents, so many if that is worth it; none if there are none."""
-    formats = [_format(*file) for file in (gold, pred)]
-    if formats == ["spanscore", "spanscore"]:
-        cuts = _cut_lines(Path(gold[0]), Path(pred[0]), count)
-    elif formats == ["parquet", "parquet"]:
-        cuts = _cut_rows(Path(gold[0]), Path(pred[0]), count)
-    else:
+def plan_ranges(gold: Input, pred: Input, count: int) -> list[Task]:
+    """Cut both files into ranges that begin with the same documents; none if that is not worthwhile or not possible."""
+    files = File.of(gold), File.of(pred)
+    if files[0] is None or files[1] is None or files[0].format != files[1].format:
         return []
-    files = [(path, kind) for (path, _), kind in zip((gold, pred), formats, strict=True)]
+    cuts = files[0].format.cut(Path(files[0].path), Path(files[1].path), count)
     return [Task(files[0], files[1], cut) for cut in cuts]
 
 
-def merge_ranges(parts: Sequence[Part], gold: File, pred: File) -> Part | None:
-    """All ranges as one, with the reason for the files' formats that reading them whole would give; None if an id is
-    there twice.
-    """
-    merged = Part.merged(parts)
-    if merged.repeats():
+def merge_ranges(parts: Sequence[PartialResult], task: Task) -> PartialResult | None:
+    """Merge all ranges; None if two documents have one id."""
+    merged = PartialResult.merged(parts)
+    if merged.has_duplicates():
         return None
-    sides = []
-    for about, (path, given) in ((merged.gold, gold), (merged.pred, pred)):
-        if given is None:
-            with Source(path) as source:
-                sides.append(replace(about, format_reason=sniff(source.head, source.name)[1]))
-        else:
-            sides.append(about)
+    sides = [
+        replace(side, format_reason=file.reason) for side, file in ((merged.gold, task.gold), (merged.pred, task.pred))
+    ]
     return replace(merged, gold=sides[0], pred=sides[1])
-
-
-def _format(path: str, given: str | None) -> str | None:
-    """The format of a file that can be read in ranges."""
-    if given is not None or path == "-" or not Path(path).is_file():
-        return given
-    with Path(path).open("rb") as file:
-        head = file.read(4)
-    return "parquet" if head == b"PAR1" else "spanscore" if head.startswith(b"{") else None
-
-
-def _cut_rows(gold: Path, pred: Path, count: int) -> list[tuple[Range, Range]]:
-    """Rows of both files, cut where a row group of the gold file begins."""
-    from pyarrow import parquet
-
-    metadata = [parquet.read_metadata(path) for path in (gold, pred)]
-    total = metadata[0].num_rows
-    if metadata[1].num_rows != total:
-        return []
-    begins = [0]
-    for number in range(metadata[0].num_row_groups):
-        begins.append(begins[-1] + metadata[0].row_group(number).num_rows)
-    wanted = {min(begins, key=lambda row: abs(row - total * part / count)) for part in range(1, count)}
-    places = [0, *sorted(wanted - {0, total}), total]
-    return [((a, b), (a, b)) for a, b in pairwise(places)]
-
-
-def _cut_lines(gold: Path, pred: Path, count: int) -> list[tuple[Range, Range]]:
-    """Bytes of both files, cut where a line begins."""
-    sizes = [path.stat().st_size for path in (gold, pred)]
-    parts = min(count, sizes[0] // LEAST)
-    cuts = [(0, 0)]
-    with gold.open("rb") as ours, pred.open("rb") as theirs:
-        for number in range(1, parts):
-            ours.seek(sizes[0] * number // parts)
-            ours.readline()
-            place = ours.tell()
-            found = _find(theirs, _name(ours.readline()), sizes[1] * place // sizes[0], sizes[1])
-            if found is None or place <= cuts[-1][0] or found <= cuts[-1][1]:
-                return []
-            cuts.append((place, found))
-    ends = [*cuts[1:], (sizes[0], sizes[1])]
-    return [((a, c), (b, d)) for (a, b), (c, d) in zip(cuts, ends, strict=True)]
-
-
-def _find(file: Any, name: str, near: int, size: int) -> int | None:
-    """Where the line of a document begins in a file: near a place, or at least not far from it."""
-    spelt = msgspec.json.encode(name)
-    for reach in (AROUND, AROUND + size // 50):
-        begin = max(0, near - reach)
-        file.seek(begin)
-        data = file.read(near - begin + reach)
-        at = -1
-        while (at := data.find(spelt, at + 1)) >= 0:
-            start = data.rfind(b"\n", 0, at) + 1
-            end = data.find(b"\n", at)
-            if (start or not begin) and end >= 0 and _name(data[start:end]) == name:
-                return int(begin + start)
-    return None
-
-
-def _name(line: bytes) -> str:
-    try:
-        return str(msgspec.json.decode(line, type=_Id).id)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise InputError("this is not a document.") from None

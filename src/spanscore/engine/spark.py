@@ -1,4 +1,4 @@
-"""Scoring on a Spark cluster: the same counting as on one machine, of documents wherever they are.
+"""Scoring on a Spark cluster: the same counting as on one machine, on documents wherever they are.
 
 DataFrames are grouped by a hash of the documents' ids, gold and predictions together, and each group is counted by the
 code that counts a chunk of a file. Parquet files with the same documents in the same order need no grouping: each task
@@ -12,30 +12,23 @@ import pickle
 import sys
 from typing import TYPE_CHECKING, Any
 
-from spanscore.align import LabelMap
 from spanscore.corpus.arrow import from_table, pyarrow
-from spanscore.engine.local import DEFAULT_MEASURES
-from spanscore.engine.parts import Part, Plan, choose, result_of
+from spanscore.engine.partial import PartialResult
 from spanscore.engine.ranges import count_range, merge_ranges, plan_ranges
-from spanscore.errors import InputError, MissingExtraError, SpanscoreError, UsageError
+from spanscore.errors import InputError, MissingExtraError, SpanscoreError, UsageError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from spanscore.align.pairing import Extra
-    from spanscore.align.resolve import Resolve
-    from spanscore.engine.ranges import File, Task
-    from spanscore.measures import Measure
-    from spanscore.result import Result
-    from spanscore.stats import Bootstrap
+    from spanscore.engine.inputs import Input, Inputs
+    from spanscore.engine.plan import Plan
+    from spanscore.engine.ranges import Task
 
 COLUMNS = ("id", "text", "spans", "tokens", "meta")
 GROUPS = 8
-"""Groups of documents for each core."""
+"""Groups of documents per core."""
 
 
 def session(master: str | None = None, **settings: str) -> Any:
-    """A Spark session that says little; on the cluster at this address, or as the environment says."""
+    """Return a quiet Spark session on the cluster at this address, or as configured by the environment."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -49,46 +42,35 @@ def session(master: str | None = None, **settings: str) -> Any:
         found = (builder if master is None else builder.master(master)).getOrCreate()
     except Exception as error:
         raise InputError(
-            f"Spark cannot be started ({_first(error)}); it needs Java 17 or newer.", master or ""
+            f"cannot start Spark ({_first_line(error)}); it needs Java 17 or newer.", master or ""
         ) from None
     found.sparkContext.setLogLevel("ERROR")
     return found
 
 
-def score(
-    gold: Any,
-    pred: Any,
-    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
-    *,
-    beta: float = 1.0,
-    label_map: LabelMap | Mapping[str, str | None] | None = None,
-    extra_documents: Extra = "refuse",
-    resolve: Resolve = "none",
-    ci: Bootstrap | None = None,
-    system: str = "pred",
-    groups: int | None = None,
-) -> Result:
-    """Score DataFrames of documents, with the columns of the own format in Parquet, as `spanscore.score` does.
-
-    Documents' own counts are kept where intervals are asked for (`ci`).
-    """
-    mapping = label_map if isinstance(label_map, LabelMap) else LabelMap(label_map or {})
-    plan = Plan(choose(measures, beta), beta, mapping, extra_documents, resolve, ci=ci)
-    refuse_whole(plan)
-    return result_of(plan, {system: count(plan, gold, pred, system, groups)})
-
-
-def refuse_whole(plan: Plan) -> None:
-    """Groups of documents cannot be counted by themselves for every measure."""
-    if not plan.in_parts:
+def count_on_spark(plan: Plan, inputs: Inputs, master: str | None = None) -> dict[str, PartialResult]:
+    """Count DataFrames, or Parquet files that the cluster can read under these names."""
+    if plan.needs_spans:
         raise UsageError(
-            "clusterings, and intervals over clusters of documents, need all documents in one place; score them with "
-            "the local engine."
+            "errors, slices, clusterings and clustered intervals need all documents in one place; score them without "
+            "Spark."
         )
+    frames = [one.is_frame for one in inputs.all]
+    if all(frames):
+        return {name: count_frames(plan, inputs.gold.data, one.data, name) for name, one in inputs.systems.items()}
+    if any(frames):
+        raise UsageError("score DataFrames with DataFrames, or files with files.")
+    for one in inputs.all:
+        if one.path is None or not one.path.endswith(".parquet"):
+            shown = one.path or type(one.data).__name__
+            raise UsageError(f"'{printable(shown)}' is not a *.parquet file, which Spark reads; see spanscore convert.")
+    spark = session(master or None)
+    number = GROUPS * spark.sparkContext.defaultParallelism
+    return {name: _count_files(spark, plan, inputs.gold, one, name, number) for name, one in inputs.systems.items()}
 
 
-def count(plan: Plan, gold: Any, pred: Any, system: str, groups: int | None = None) -> Part:
-    """Count DataFrames, group by group."""
+def count_frames(plan: Plan, gold: Any, pred: Any, system: str, groups: int | None = None) -> PartialResult:
+    """Count DataFrames, group by group; their columns are those of the native format in Parquet."""
     from pyspark.sql import functions
 
     pa = pyarrow("the Spark engine")
@@ -108,93 +90,45 @@ def count(plan: Plan, gold: Any, pred: Any, system: str, groups: int | None = No
     rows = sides[0].cogroup(sides[1]).applyInArrow(counted, "part binary").collect()
     if not rows:
         raise InputError("there is no document to score.")
-    return Part.merged([_said(row.part) for row in rows])
+    return PartialResult.merged([_loaded(row.part) for row in rows])
 
 
-def score_files(
-    plan: Plan, gold: File, systems: Sequence[tuple[str, File]], master: str | None = None, tasks: int | None = None
-) -> Result:
-    """Score Parquet files on the cluster, which must be able to read them under these names."""
-    refuse_whole(plan)
-    spark = session(master)
-    number = tasks or GROUPS * spark.sparkContext.defaultParallelism
-    parts = {name: _count_files(spark, plan, gold, pred, name, number) for name, pred in systems}
-    return result_of(plan, parts)
-
-
-def _count_files(spark: Any, plan: Plan, gold: File, pred: File, system: str, number: int) -> Part:
-    """Rows of both files in the same order, task by task; files in another order, by groups of documents."""
-    ranges = plan_ranges(gold, pred, number)
-    if not ranges:
-        return count(plan, spark.read.parquet(gold[0]), spark.read.parquet(pred[0]), system)
+def _count_files(spark: Any, plan: Plan, gold: Input, pred: Input, system: str, number: int) -> PartialResult:
+    """Count rows of both files task by task; files in different order, by groups of documents."""
+    tasks = plan_ranges(gold, pred, number)
 
     def counted(task: Task) -> bytes:
         try:
-            return pickle.dumps(count_range(plan, task, system))
+            return pickle.dumps(count_range(plan, system, task))
         except SpanscoreError as error:
             return pickle.dumps(error)
 
-    found = spark.sparkContext.parallelize(ranges, len(ranges)).map(counted).collect()
-    said = [pickle.loads(one) for one in found]  # noqa: S301 - our own workers wrote it
-    merged = None if any(isinstance(one, SpanscoreError) for one in said) else merge_ranges(said, gold, pred)
-    if merged is not None:
-        return merged
-    return count(plan, spark.read.parquet(gold[0]), spark.read.parquet(pred[0]), system)
+    if tasks:
+        found = spark.sparkContext.parallelize(tasks, len(tasks)).map(counted).collect()
+        parts = [pickle.loads(one) for one in found]  # noqa: S301 - our own workers wrote it
+        failed = any(isinstance(one, SpanscoreError) for one in parts)
+        merged = None if failed else merge_ranges(parts, tasks[0])
+        if merged is not None:
+            return merged
+    return count_frames(plan, spark.read.parquet(gold.path), spark.read.parquet(pred.path), system)
 
 
-def detect(frame: Any, detector: str, *, language: str = "en", **options: Any) -> Any:
-    """A DataFrame of predictions: id and spans, by a detector that each partition makes for itself.
-
-    A document on which the detector fails stops the job.
-    """
-    from spanscore.corpus.records import Document
-    from spanscore.detectors import DetectorSpec, Failure
-    from spanscore.detectors.detector import DetectorError
-    from spanscore.errors import printable
-
-    pa = pyarrow("the Spark engine")
-    spec = DetectorSpec(detector, options)
-    spec.kind()
-    span = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string()), ("score", pa.float64())])
-
-    def found(batches: Iterator[Any]) -> Iterator[Any]:
-        made = spec.make()
-        try:
-            for batch in batches:
-                ids, texts = batch.column("id").to_pylist(), batch.column("text").to_pylist()
-                documents = [Document(id=str(name), text=text, spans=[]) for name, text in zip(ids, texts, strict=True)]
-                listed = []
-                for document, outcome in zip(documents, made(documents, language), strict=True):
-                    if isinstance(outcome, Failure):
-                        raise DetectorError(
-                            f'document "{printable(str(document.id))}": the detector failed: {outcome.why}.'
-                        )
-                    listed.append([(one.start, one.end, one.label, one.score) for one in outcome])
-                names = pa.array([str(name) for name in ids], pa.string())
-                yield pa.RecordBatch.from_arrays([names, pa.array(listed, pa.list_(span))], ["id", "spans"])
-        finally:
-            made.close()
-
-    kind = "id string, spans array<struct<start: int, end: int, label: string, score: double>>"
-    return frame.select("id", "text").mapInArrow(found, kind)
-
-
-def _count_tables(plan: Plan, ours: Any, theirs: Any, system: str) -> Part | SpanscoreError:
-    """Count a group of documents; what is wrong with them is an answer too."""
+def _count_tables(plan: Plan, ours: Any, theirs: Any, system: str) -> PartialResult | SpanscoreError:
+    """Count a group of documents; an error is returned, not raised."""
     try:
         gold, pred = from_table(ours, where="gold"), from_table(theirs, where=system)
-        return Part.of(plan, gold, pred, system).without_checks()
+        return PartialResult.of(plan, gold, pred, system).without_marks()
     except SpanscoreError as error:
         return error
 
 
-def _said(data: bytes) -> Part:
+def _loaded(data: bytes) -> PartialResult:
     part = pickle.loads(data)  # noqa: S301 - our own workers wrote it
     if isinstance(part, SpanscoreError):
         raise part
-    assert isinstance(part, Part)
+    assert isinstance(part, PartialResult)
     return part
 
 
-def _first(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0].rstrip(".")[:200]

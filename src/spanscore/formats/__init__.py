@@ -1,44 +1,49 @@
-"""Readers: files in the formats that people have, as corpora."""
+"""Formats: the files people have, read as corpora and written from them. Each format is one module of this package."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore.corpus import Corpus
 from spanscore.corpus.memory import keep_freed_memory
 from spanscore.corpus.records import refuse_repeated_ids
-from spanscore.errors import InputError, UsageError, unknown
-from spanscore.formats.recognise import sniff
+from spanscore.errors import InputError, UsageError
+from spanscore.formats.format import CERTAIN, Claim, Format, Range, Sample
 from spanscore.formats.source import Source
+from spanscore.spec import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["FORMATS", "Source", "read", "read_chunks", "sniff", "whole"]
+__all__ = [
+    "REGISTRY",
+    "Claim",
+    "Format",
+    "Sample",
+    "Source",
+    "read",
+    "read_chunks",
+    "recognise",
+    "together",
+    "writer",
+]
 
-FORMATS = {
-    "conll": "spanscore.formats.conll",
-    "neleval": "spanscore.formats.neleval",
-    "nlpsandbox": "spanscore.formats.nlpsandbox",
-    "parquet": "spanscore.formats.parquet",
-    "presidio": "spanscore.formats.presidio",
-    "spanscore": "spanscore.formats.spanscore",
-}
-"""Formats by name, and the modules whose `read(source, **options)` yields corpora."""
+REGISTRY: Registry[Format] = Registry(Format, __name__)  # type: ignore[type-abstract]
+FIRST = ("spanscore", "parquet")
+"""The native format and its twin are tried first: they are the most frequent, and claim nothing by mistake."""
 
 
-def read(path: str | Path, format: str | None = None, **options: Any) -> Corpus:  # noqa: A002
-    """The corpus in a file: `-` is standard input, gzip is unpacked, the format is told from the content if not given.
+def read(path: str | Path, format: str | Format | None = None, **options: Any) -> Corpus:  # noqa: A002
+    """Read a file or folder as a corpus. `-` is standard input, gzip is unpacked, the format is auto-detected.
 
-    Options of `conll`: `scheme`, `repair`, `tag_column`; other formats have none.
+    Options are those of the format: `read(path, "conll", column=1)` is `read(path, "conll(column=1)")`.
     """
-    return whole(read_chunks(path, format, options))
+    return together(read_chunks(path, format, **options))
 
 
-def whole(chunks: Iterable[Corpus]) -> Corpus:
-    """The corpus of all chunks, whose documents must have distinct ids."""
+def together(chunks: Iterable[Corpus]) -> Corpus:
+    """Return all chunks as one corpus; no two documents may have one id."""
     corpus = Corpus.concat([chunk.packed() for chunk in chunks])
     refuse_repeated_ids(corpus.ids, corpus.source)
     return corpus
@@ -46,31 +51,85 @@ def whole(chunks: Iterable[Corpus]) -> Corpus:
 
 def read_chunks(
     path: str | Path,
-    format: str | None = None,  # noqa: A002
-    options: Mapping[str, Any] | None = None,
+    format: str | Format | None = None,  # noqa: A002
     *,
-    part: tuple[int, int] | None = None,
+    part: Range | None = None,
     progress: Callable[[int], object] | None = None,
+    **options: Any,
 ) -> Iterator[Corpus]:
-    """The same in pieces of some thousand documents, to score in little memory.
+    """Yield a file's documents in chunks of some thousand, for scoring in little memory.
 
-    `part` is what to read of a file: from which byte up to which, or in Parquet, rows; `progress` is told of bytes as
-    they are read.
+    `part` is the range of a file to read, in the unit of its format, which must be given then. `progress` is called
+    with the number of bytes read.
     """
+    given = None if format is None else REGISTRY.make(format, **options)
+    if given is None and options:
+        raise UsageError(f"{', '.join(options)}: name the format that these options are for.")
+    return _read(path, given, part, progress)
+
+
+def _read(
+    path: str | Path, given: Format | None, part: Range | None, progress: Callable[[int], object] | None
+) -> Iterator[Corpus]:
     keep_freed_memory()
-    if format is not None and format not in FORMATS:
-        raise UsageError(unknown("format", format, FORMATS))
-    rows = part if format == "parquet" else None
-    with Source(path, part if rows is None else None, progress) as source:
-        reason = "as asked"
-        if format is None:
-            format, reason = sniff(source.head, source.name)  # noqa: A001
-        reader: Callable[..., Iterator[Corpus]] = import_module(FORMATS[format]).read
+    by_bytes = given is not None and given.part_unit == "bytes"
+    with Source(path, part, progress, by_bytes=by_bytes) as source:
+        chosen, reason = (given, "as given") if given is not None else recognise(source)
+        if source.is_folder and not chosen.folders:
+            raise InputError(f"this is a folder, but {chosen.name} reads single files; name a file in it.", source.name)
         empty = True
-        given = {"rows": rows} if rows is not None else options if format == "conll" else None
-        for corpus in reader(source, **(given or {})):
+        for corpus in chosen.read(source):
             empty = empty and not len(corpus)
             notes = (*source.notes, *corpus.notes)
-            yield corpus.with_columns(source=source.name, format=format, format_reason=reason, notes=notes)
+            yield corpus.with_columns(source=source.name, format=repr(chosen), format_reason=reason, notes=notes)
         if empty:
-            raise InputError("there is no document in this file.", source.name)
+            raise InputError("the file holds no document.", source.name)
+
+
+def recognise(source: Source) -> tuple[Format, str]:
+    """Return the format of a source, and the reason.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.jsonl")
+    ...     _ = path.write_text('{"id": "d1", "spans": []}')
+    ...     with Source(path) as source:
+    ...         recognise(source)
+    (spanscore, 'the first line is a JSON object with "spans"')
+    """
+    sample = source.sample
+    for name in FIRST:
+        claim = REGISTRY.find(name).recognise(sample)
+        if claim is not None and claim.strength == CERTAIN:
+            return REGISTRY.make(name), claim.reason
+    claims = [(claim, one) for one in REGISTRY.classes() if (claim := one.recognise(sample)) is not None]
+    if not claims:
+        raise _unrecognised(sample, source)
+    claim, found = max(claims, key=lambda one: one[0].strength)
+    return found(), claim.reason
+
+
+def _unrecognised(sample: Sample, source: Source) -> InputError:
+    hint = "name one with --format, --gold-format or --pred-format (list them with: spanscore formats)"
+    if source.is_folder:
+        what = "this is a folder in no format that reads folders; name a file in it, or the format"
+    elif sample.is_json:
+        what = f"this JSON is in no known format; {hint}"
+    elif not sample.is_text:
+        what = "this is neither UTF-8 text nor any other known format"
+    else:
+        what = f"the format was not recognised; {hint}"
+    return InputError(f"{what}.", source.name)
+
+
+def writer(target: str, format: str | Format | None = None) -> Format:  # noqa: A002
+    """Return the format to write a file in: the given one, or the one for the ending of its name."""
+    if format is not None:
+        chosen = REGISTRY.make(format)
+        if not chosen.writes():
+            able = ", ".join(one.name for one in REGISTRY.classes() if one.writes())
+            raise UsageError(f"the format {chosen.name} cannot be written; use one of {able}.")
+        return chosen
+    ending = Path(target).suffix
+    named = (one for one in REGISTRY.classes() if one.writes() and ending in one.suffixes)
+    return next(named, REGISTRY.find("spanscore"))()

@@ -1,4 +1,4 @@
-"""Files that are one JSON value, a list of records: read whole, errors told by line and path."""
+"""Files that are one JSON list of records: read at once, with errors located by line and index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def records(source: Source, kind: type[T]) -> Iterator[tuple[T, str]]:
-    """The records of a JSON list, or of a single object, each with its place: file, line, index."""
+    """Yield the records of a JSON list, or of a single object, each with its location: file, line, index."""
     data = source.read_all()
     blank = len(data) - len(data.lstrip())
     if data.startswith(b"{", blank):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
 from spanscore.corpus import MAX_OFFSET
 from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError
+from spanscore.formats.format import CERTAIN, Claim, Format, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,27 +22,48 @@ if TYPE_CHECKING:
 
 UNTYPED = "MENTION"
 """The label of a mention without a type."""
+_NUMBER = re.compile(rb"\d+")
 
 
-def read(source: Source) -> Iterator[Corpus]:
-    """One corpus, documents in order of their first mention."""
-    documents: dict[str, Document] = {}
-    for number, line in source.lines():
-        if not line.strip():
-            continue
-        where = f"{source.name}:{number}"
-        columns = line.split("\t")
-        if len(columns) < 3:
-            raise InputError("expected at least three columns separated by tabs: document, start, end.", where)
-        name = columns[0]
-        if not name:
-            raise InputError("the first column, the document's id, is empty.", where)
-        start, end = (_offset(text, field, where) for text, field in zip(columns[1:3], ("start", "end"), strict=True))
-        if end < start:
-            raise InputError(f"the end {end} is before the start {start}; ends are inclusive.", where)
-        document = documents.setdefault(name, Document(id=name, spans=[]))
-        document.spans.append(_mention(start, end + 1, columns[3:], where))
-    yield build(list(documents.values()))
+@dataclass(frozen=True, repr=False)
+class Neleval(Format):
+    """neleval's TSV: document, start, inclusive end, then entity id, score and type of one or more candidates.
+
+    The candidate with the best score counts. The entity id becomes the attribute kbid; a type may be a JSON object of
+    attributes, one of which is the type.
+    """
+
+    name: ClassVar[str] = "neleval"
+    unit: ClassVar[str] = "any unit, the same in all files"
+    end: ClassVar[str] = "inclusive"
+
+    @classmethod
+    def recognise(cls, sample: Sample) -> Claim | None:
+        """Claim tab-separated lines with numbers in the second and third column."""
+        columns = sample.columns
+        if len(columns) >= 3 and _NUMBER.fullmatch(columns[1]) and _NUMBER.fullmatch(columns[2]):
+            return Claim(CERTAIN, "the second and third column are numbers")
+        return None
+
+    def read(self, source: Source) -> Iterator[Corpus]:
+        """Yield one corpus, documents in order of their first mention."""
+        documents: dict[str, Document] = {}
+        for number, line in source.lines():
+            if not line.strip():
+                continue
+            where = f"{source.name}:{number}"
+            columns = line.split("\t")
+            if len(columns) < 3:
+                raise InputError("expected at least three tab-separated columns: document, start, end.", where)
+            name = columns[0]
+            if not name:
+                raise InputError("the first column, the document id, is empty.", where)
+            start, end = _offset(columns[1], "start", where), _offset(columns[2], "end", where)
+            if end < start:
+                raise InputError(f"the end {end} is before the start {start}; ends are inclusive.", where)
+            document = documents.setdefault(name, Document(id=name, spans=[]))
+            document.spans.append(_mention(start, end + 1, columns[3:], where))
+        yield build(list(documents.values()))
 
 
 def _offset(text: str, field: str, where: str) -> int:
@@ -51,7 +75,7 @@ def _offset(text: str, field: str, where: str) -> int:
 
 
 def _mention(start: int, end: int, columns: list[str], where: str) -> Span:
-    """The mention with its best-scored candidate (the first of the best)."""
+    """Return the mention with its best-scored candidate (the first of several)."""
     candidates = [[*columns[i : i + 3], "", ""][:3] for i in range(0, len(columns), 3)] or [["", "", ""]]
     scored = [(_score(score, where), entity, kind) for entity, score, kind in candidates]
     score, entity, kind = max(scored, key=lambda one: float("-inf") if one[0] is None else one[0])
@@ -74,13 +98,13 @@ def _score(text: str, where: str) -> float | None:
 
 
 def _type(text: str, where: str) -> tuple[str, dict[str, Attr]]:
-    """A type, or a JSON object of fields one of which is the type."""
+    """Parse a type, or a JSON object of attributes one of which is the type."""
     if not text.startswith("{"):
         return text, {}
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError("the type begins like a JSON object, but is none.", where) from None
+        raise InputError("the type begins like a JSON object, but is not valid JSON.", where) from None
     if not all(isinstance(value, Attr) for value in fields.values()):
         raise InputError("the fields of a type must be strings, numbers, true, false or null.", where)
     label = fields.pop("type", None)
@@ -90,7 +114,7 @@ def _type(text: str, where: str) -> tuple[str, dict[str, Attr]]:
 
 
 def _encodable(text: str) -> bool:
-    """Whether JSON text has no escape of half a surrogate pair."""
+    """Return whether JSON text is free of unpaired surrogates."""
     try:
         msgspec.json.decode(text.encode())
     except (msgspec.DecodeError, UnicodeEncodeError):

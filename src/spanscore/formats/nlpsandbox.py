@@ -1,14 +1,16 @@
-"""`nlpsandbox`: NLP Sandbox's annotations, lists by kind with `start` and `length`, a note an object."""
+"""`nlpsandbox`: NLP Sandbox's annotations, lists by kind with start and length."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from spanscore.corpus import MAX_OFFSET
 from spanscore.corpus.records import Attr, Document, Span, build, explain
 from spanscore.errors import InputError, unknown
+from spanscore.formats.format import LIKELY, Claim, Format, Sample
 from spanscore.formats.json_records import records
 
 if TYPE_CHECKING:
@@ -26,11 +28,11 @@ KINDS = {
     "textContactAnnotations": ("CONTACT", "contactType"),
     "textCovidSymptomAnnotations": ("COVID_SYMPTOM", None),
 }
-"""Lists by name: the label of what is in them, and the field that says more."""
+"""List name -> label of its annotations, and their field for the subtype."""
 
 
 class Annotation(msgspec.Struct):
-    """What all kinds of annotation have."""
+    """The fields that all kinds of annotation have."""
 
     start: int
     length: int
@@ -38,27 +40,45 @@ class Annotation(msgspec.Struct):
     confidence: float | None = None
 
 
-def read(source: Source) -> Iterator[Corpus]:
-    """One corpus; objects of the same note are one document. The notes' text lives elsewhere."""
-    documents: dict[str, Document] = {}
-    for record, where in records(source, dict[str, Any]):
-        name = _name(record, where)
-        if name in documents and "annotationSource" not in record:
-            raise InputError("only one object may be without annotationSource, which names the note.", where)
-        if name not in documents:
-            documents[name] = Document(id=name, spans=[])
-        for kind in record:
-            if kind.startswith("text") and kind.endswith("Annotations") and kind not in KINDS:
-                raise InputError(unknown("kind of annotation", kind, KINDS), where)
-        for kind, (label, more) in KINDS.items():
-            listed = record.get(kind)
-            if listed is None:
-                continue
-            if not isinstance(listed, list):
-                raise InputError("expected a list of annotations.", f"{where}.{kind}")
-            for i, one in enumerate(listed):
-                documents[name].spans.append(_span(one, label, more, f"{where}.{kind}[{i}]"))
-    yield build(list(documents.values()))
+@dataclass(frozen=True, repr=False)
+class NlpSandbox(Format):
+    """NLP Sandbox's annotations: JSON objects of lists by kind, with start and length; one or more objects per note.
+
+    Kinds become the labels DATE, PERSON_NAME, LOCATION, PHYSICAL_ADDRESS, ID, CONTACT and COVID_SYMPTOM; text and
+    subtype become attributes. The notes' text is kept elsewhere.
+    """
+
+    name: ClassVar[str] = "nlpsandbox"
+    end: ClassVar[str] = "length"
+
+    @classmethod
+    def recognise(cls, sample: Sample) -> Claim | None:
+        """Claim JSON with keys such as textDateAnnotations."""
+        if sample.is_json and any(key.startswith("text") and key.endswith("Annotations") for key in sample.keys):
+            return Claim(LIKELY, 'it is JSON with "text...Annotations"')
+        return None
+
+    def read(self, source: Source) -> Iterator[Corpus]:
+        """Yield one corpus; objects of the same note are one document."""
+        documents: dict[str, Document] = {}
+        for record, where in records(source, dict[str, Any]):
+            name = _name(record, where)
+            if name in documents and "annotationSource" not in record:
+                raise InputError("only one object may lack annotationSource, which names the note.", where)
+            if name not in documents:
+                documents[name] = Document(id=name, spans=[])
+            for kind in record:
+                if kind.startswith("text") and kind.endswith("Annotations") and kind not in KINDS:
+                    raise InputError(unknown("kind of annotation", kind, KINDS), where)
+            for kind, (label, more) in KINDS.items():
+                listed = record.get(kind)
+                if listed is None:
+                    continue
+                if not isinstance(listed, list):
+                    raise InputError("expected a list of annotations.", f"{where}.{kind}")
+                for i, one in enumerate(listed):
+                    documents[name].spans.append(_span(one, label, more, f"{where}.{kind}[{i}]"))
+        yield build(list(documents.values()))
 
 
 def _name(record: dict[str, Any], where: str) -> str:

@@ -1,15 +1,18 @@
-"""`parquet`: the own format's twin, a row a document; row groups are the chunks."""
+"""`parquet`: the native format as Parquet, one row per document; row groups are the chunks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal
 
 from spanscore.corpus import LabelTable
-from spanscore.corpus.arrow import from_table, pyarrow
+from spanscore.corpus.arrow import from_table, pyarrow, schema_for, write_parquet
 from spanscore.errors import InputError
+from spanscore.formats.format import CERTAIN, Claim, Format, Range, Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from spanscore.corpus import Corpus
@@ -17,40 +20,75 @@ if TYPE_CHECKING:
 
 COLUMNS = ("id", "text", "spans", "tokens", "meta")
 BATCH = 8192
-"""Documents a corpus."""
+"""Documents per corpus."""
 SMALL = 1024
-"""Documents a row group, below which groups are read together."""
+"""Average documents per row group below which groups are read together."""
 
 
-def read(source: Source, rows: tuple[int, int] | None = None) -> Iterator[Corpus]:
-    """A corpus for every few thousand documents; of these rows alone, if they are given."""
-    pa = pyarrow()
-    from pyarrow import parquet
+@dataclass(frozen=True, repr=False)
+class Parquet(Format):
+    """The native format as Parquet: one row per document with the columns id, text, spans, tokens and meta.
 
-    if source.path is None:
-        raise InputError("Parquet is read from files, not from standard input.", source.name)
-    labels = LabelTable()
-    try:
-        metadata = parquet.read_metadata(source.path)
-        groups, skip, left = _groups(metadata, rows)
-        for batch in _batches(source.path, metadata, groups):
-            source.advance(len(batch) / max(metadata.num_rows, 1))
-            part = batch.slice(skip, left)
-            skip, left = max(0, skip - len(batch)), left - len(part)
-            if len(part):
-                yield from_table(pa.Table.from_batches([part]), labels, source.name)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise InputError(
-            f"the Parquet data is damaged or of a kind that is not known ({_first(error)}).", source.name
-        ) from None
-    if left:
-        raise InputError(
-            f"{left} of {metadata.num_rows} documents could not be read; write the file anew.", source.name
-        )
+    It needs the extra `parquet`.
+    """
+
+    name: ClassVar[str] = "parquet"
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
+    part_unit: ClassVar[Literal["rows"]] = "rows"
+
+    @classmethod
+    def recognise(cls, sample: Sample) -> Claim | None:
+        """Claim files that begin with PAR1."""
+        return Claim(CERTAIN, "it begins with PAR1") if sample.head.startswith(b"PAR1") else None
+
+    def read(self, source: Source) -> Iterator[Corpus]:
+        """Yield a corpus for every few thousand documents."""
+        pa = pyarrow()
+        from pyarrow import parquet
+
+        if source.path is None:
+            raise InputError("Parquet can only be read from files, not from standard input.", source.name)
+        labels = LabelTable()
+        try:
+            metadata = parquet.read_metadata(source.path)
+            groups, skip, left = _groups(metadata, source.part)
+            for batch in _batches(source.path, metadata, groups):
+                source.advance(len(batch) / max(metadata.num_rows, 1))
+                part = batch.slice(skip, left)
+                skip, left = max(0, skip - len(batch)), left - len(part)
+                if len(part):
+                    yield from_table(pa.Table.from_batches([part]), labels, source.name)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+            raise InputError(
+                f"the Parquet data is damaged or not supported ({_first_line(error)}).", source.name
+            ) from None
+        if left:
+            raise InputError(
+                f"{left} of {metadata.num_rows} documents could not be read; write the file again.", source.name
+            )
+
+    def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> None:
+        """Write a row group for every few thousand documents."""
+        write_parquet(file, chunks(), schema_for(chunks()))
+
+    def cut(self, gold: Path, pred: Path, count: int) -> list[tuple[Range, Range]]:
+        """Cut both files at the same rows, where a row group of the gold file begins."""
+        from pyarrow import parquet
+
+        metadata = [parquet.read_metadata(path) for path in (gold, pred)]
+        total = metadata[0].num_rows
+        if metadata[1].num_rows != total:
+            return []
+        begins = [0]
+        for number in range(metadata[0].num_row_groups):
+            begins.append(begins[-1] + metadata[0].row_group(number).num_rows)
+        wanted = {min(begins, key=lambda row: abs(row - total * part / count)) for part in range(1, count)}
+        places = [0, *sorted(wanted - {0, total}), total]
+        return [((a, b), (a, b)) for a, b in pairwise(places)]
 
 
 def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
-    """The rows of these groups in batches, labels as the codes that they are stored as where that can be done.
+    """Yield the rows of these groups in batches, labels as dictionary codes where that is possible.
 
     pyarrow reads codes inside lists only from one group at a time, and not where a group has pages of both kinds.
     """
@@ -83,7 +121,7 @@ def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
 
 
 def _after(rows: int, batches: Iterable[Any]) -> Iterator[Any]:
-    """What comes after the first rows."""
+    """Yield what comes after the first rows."""
     for batch in batches:
         if len(rest := batch.slice(rows)):
             yield rest
@@ -91,7 +129,7 @@ def _after(rows: int, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _groups(metadata: Any, rows: tuple[int, int] | None) -> tuple[list[int], int, int]:
-    """The row groups that hold these rows, how many of the first to skip, and how many rows there are to read."""
+    """Return the row groups that hold these rows, how many rows of the first to skip, and how many rows to read."""
     first, last = rows or (0, metadata.num_rows)
     begin, skip = 0, 0
     groups: list[int] = []
@@ -104,5 +142,5 @@ def _groups(metadata: Any, rows: tuple[int, int] | None) -> tuple[list[int], int
     return groups, skip, last - first
 
 
-def _first(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0].rstrip(".")[:200]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError
+from spanscore.formats.format import LIKELY, Claim, Format, Sample
 from spanscore.formats.json_records import records
-from spanscore.formats.tags import Scheme, decode_tags, tell_scheme
+from spanscore.formats.tags import Scheme, decode_tags, guess_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +29,8 @@ class Entity(msgspec.Struct):
     entity_value: str | None = None
 
 
-class Sample(msgspec.Struct):
-    """An annotated text; `tokens` and `tags` take the place of spans where there are none."""
+class AnnotatedText(msgspec.Struct):
+    """An annotated text; `tokens` and `tags` replace spans where there are none."""
 
     full_text: str
     spans: list[Entity] | None = None
@@ -39,33 +41,48 @@ class Sample(msgspec.Struct):
     metadata: dict[str, Any] | None = None
 
 
-def read(source: Source) -> Iterator[Corpus]:
-    """One corpus; a document's id is its `sample_id`, or its position in the list."""
-    documents = []
-    for number, (sample, where) in enumerate(records(source, Sample)):
-        placed = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
-        text = sample.full_text
-        tokens = None if placed is None else [(a, b) for a, b in placed if text[a:b].strip()]
-        if sample.spans is None and sample.tags is not None:
-            spans = _from_tags(sample.tags, placed, where)
-        else:
-            spans = [
-                _span(entity, sample.full_text, f"{where}.spans[{i}]") for i, entity in enumerate(sample.spans or ())
-            ]
-        meta = {key: value for key, value in (sample.metadata or {}).items() if isinstance(value, Attr)}
-        if sample.template_id is not None:
-            meta["template_id"] = sample.template_id
-        name = str(number) if sample.sample_id is None else sample.sample_id
-        documents.append(Document(id=name, text=sample.full_text, spans=spans, tokens=tokens, meta=meta or None))
-    yield build(documents)
+@dataclass(frozen=True, repr=False)
+class PresidioDataset(Format):
+    """Presidio Evaluator's datasets: a JSON list of samples with full_text and spans, or tokens and tags.
+
+    A document's id is its sample_id, or its position in the list; template_id and metadata become metadata.
+    """
+
+    name: ClassVar[str] = "presidio"
+
+    @classmethod
+    def recognise(cls, sample: Sample) -> Claim | None:
+        """Claim JSON with the key full_text."""
+        return Claim(LIKELY, 'it is JSON with "full_text"') if sample.is_json and "full_text" in sample.keys else None
+
+    def read(self, source: Source) -> Iterator[Corpus]:
+        """Yield one corpus."""
+        documents = []
+        for number, (sample, where) in enumerate(records(source, AnnotatedText)):
+            placed = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
+            text = sample.full_text
+            tokens = None if placed is None else [(a, b) for a, b in placed if text[a:b].strip()]
+            if sample.spans is None and sample.tags is not None:
+                spans = _from_tags(sample.tags, placed, where)
+            else:
+                spans = [
+                    _span(entity, sample.full_text, f"{where}.spans[{i}]")
+                    for i, entity in enumerate(sample.spans or ())
+                ]
+            meta = {key: value for key, value in (sample.metadata or {}).items() if isinstance(value, Attr)}
+            if sample.template_id is not None:
+                meta["template_id"] = sample.template_id
+            name = str(number) if sample.sample_id is None else sample.sample_id
+            documents.append(Document(id=name, text=sample.full_text, spans=spans, tokens=tokens, meta=meta or None))
+        yield build(documents)
 
 
 def _span(entity: Entity, text: str, where: str) -> Span:
-    """The span, whose offsets must be where its value is."""
+    """Return the span after checking that its value is at its offsets."""
     start, end, value = entity.start_position, entity.end_position, entity.entity_value
     if not 0 <= start <= end <= len(text):
-        what = f"[{start}, {end}) is not inside the text, which has {len(text)} characters, or is reversed"
-        raise InputError(f"{what}; it is past the text or before it.", f"{where}: start_position, end_position")
+        what = f"[{start}, {end}) is reversed or not inside the text, which has {len(text)} characters"
+        raise InputError(f"{what}; correct the offsets.", f"{where}: start_position, end_position")
     if not entity.entity_type:
         raise InputError("the type is empty; every entity needs one.", f"{where}.entity_type")
     if value is not None and text[start:end] != value:
@@ -75,7 +92,7 @@ def _span(entity: Entity, text: str, where: str) -> Span:
 
 
 def _other_convention(text: str, value: str, start: int, end: int) -> str:
-    """In which way of counting the offsets would be right."""
+    """Describe the convention under which the offsets would be right."""
     if text[start : end + 1] == value:
         return "the end seems to be inclusive, but must be exclusive"
     if text.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end] == value.encode("utf-16-le", "surrogatepass"):
@@ -89,12 +106,14 @@ def _other_convention(text: str, value: str, start: int, end: int) -> str:
 
 
 def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, int]]:
-    """Where the tokens are in the text, found in order."""
+    """Return the positions of the tokens in the text, found in order."""
     places, at = [], 0
     for number, word in enumerate(words):
         start = text.find(word, at)
         if start < 0:
-            raise InputError("the token is not in the text after the one before it.", f"{where}.tokens[{number}]")
+            raise InputError(
+                "the token does not occur in the text after the previous one.", f"{where}.tokens[{number}]"
+            )
         at = start + len(word)
         places.append((start, at))
     return places
@@ -103,7 +122,7 @@ def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, in
 def _from_tags(tags: list[str], tokens: list[tuple[int, int]] | None, where: str) -> list[Span]:
     if tokens is None or len(tokens) != len(tags):
         raise InputError("tags need as many tokens as there are tags.", f"{where}.tags")
-    scheme: Scheme = tell_scheme([tags])
+    scheme: Scheme = guess_scheme([tags])
     try:
         runs, _ = decode_tags(tags, scheme)
     except ValueError:

@@ -1,8 +1,9 @@
-"""Where bytes come from: a file, a gzipped file or standard input, in blocks of whole lines."""
+"""Sources: files, gzip files, standard input and folders, read in blocks of whole lines."""
 
 from __future__ import annotations
 
 import gzip
+import os
 import sys
 import zlib
 from contextlib import ExitStack
@@ -13,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Self, cast
 import numpy as np
 
 from spanscore.errors import InputError, printable
+from spanscore.formats.format import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,31 +25,31 @@ if TYPE_CHECKING:
     from spanscore.corpus.columns import Longs
 
 BLOCK = 4 << 20
-"""How many bytes a block has, about: large enough for NumPy, small enough for the cache."""
+"""Approximate bytes per block: large enough for NumPy, small enough for the cache."""
 
 HEAD = 1 << 16
-"""How many bytes the first block has: enough to tell the format and to learn how the file is spelt."""
+"""Bytes of the first block: enough to recognise the format and the layout of its lines."""
 
 MARGIN = 1024
-"""How many zeros are on either side of a block; a multiple of eight."""
+"""Zero bytes on either side of a block; a multiple of eight."""
 
 BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines with zeros around them, so that a scanner may look a little further than they go."""
+    """Whole lines with zeros around them, so that a scanner may read a little past their ends."""
 
     buffer: bytes
     size: int
     first: int
     lines: int
     breaks: Longs
-    """Where lines end; of several breaks in the same eight bytes, the first."""
+    """Positions of line ends; of several in the same eight bytes, the first."""
 
     @classmethod
     def of(cls, first: int, *pieces: bytes | memoryview) -> Self:
-        """The block of these pieces, whose first line has this number."""
+        """Build a block from pieces; `first` is the number of its first line."""
         size = sum(map(len, pieces))
         buffer = b"".join((bytes(MARGIN), *pieces, bytes(MARGIN + -size % 8)))
         breaks, lines = places(np.frombuffer(buffer, np.uint8), ord("\n"))
@@ -55,12 +57,12 @@ class Block:
 
     @property
     def data(self) -> bytes:
-        """The lines alone."""
+        """The lines without the zeros."""
         return self.buffer[MARGIN : MARGIN + self.size]
 
 
 def places(data: NDArray[np.uint8], byte: int) -> tuple[Longs, int]:
-    """The places of this byte, of several in the same eight bytes the first, and how often it is there in all."""
+    """Return the positions of a byte (of several in the same eight bytes, the first) and how often it occurs."""
     bits = np.packbits(data == byte, bitorder="little")
     place = np.flatnonzero(bits != 0)
     found = bits.take(place)
@@ -70,24 +72,41 @@ def places(data: NDArray[np.uint8], byte: int) -> tuple[Longs, int]:
 _LOWEST_BIT = np.array([(i & -i).bit_length() - 1 for i in range(256)], np.int64)
 
 
+def _is_folder(path: Path | None) -> bool:
+    try:
+        return path is not None and path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 class Source:
-    """An input by name. Its first block is read ahead, so that its format can be told before it is parsed."""
+    """An input by name. Its first block is read ahead so that its format can be recognised.
+
+    `part` is the range to read; with `by_bytes`, the source itself starts and stops there, otherwise the format does.
+    """
 
     def __init__(
         self,
         path: str | Path,
         part: tuple[int, int] | None = None,
         progress: Callable[[int], object] | None = None,
+        *,
+        by_bytes: bool = False,
     ) -> None:
         self.name = "<stdin>" if str(path) == "-" else printable(str(path), limit=4096) or "''"
         self.path = None if str(path) == "-" else Path(path)
+        self.part = part
         self.notes: list[str] = []
         self._files = ExitStack()
+        self._progress = progress
+        self._left = part[1] - part[0] if part is not None and by_bytes else None
+        self.is_folder = _is_folder(self.path)
+        self.head = b""
+        if self.is_folder:
+            return
         try:
             self._file = self._open(path)
-            self._left = None if part is None else part[1] - part[0]
-            self._progress = progress
-            if part is not None:
+            if part is not None and by_bytes:
                 self._file.seek(part[0])
             self.head = self._read_head()
         except BaseException:
@@ -104,8 +123,28 @@ class Source:
         """Close what was opened."""
         self._files.close()
 
+    @property
+    def sample(self) -> Sample:
+        """What a format recognises itself from."""
+        return Sample(self.head, self.name, tuple(self.files()) if self.is_folder else ())
+
+    def files(self, suffix: str = "") -> list[str]:
+        """Return the names of the files in a folder, relative to it and sorted; hidden files are left out."""
+        assert self.path is not None
+        found = []
+        for folder, below, names in os.walk(self.path):
+            below[:] = sorted(name for name in below if not name.startswith("."))
+            inside = Path(folder).relative_to(self.path)
+            found += [(inside / name).as_posix() for name in names if name.endswith(suffix) and name[0] != "."]
+        return sorted(found)
+
+    def open(self, name: str) -> Source:
+        """Open a file of a folder."""
+        assert self.path is not None
+        return Source(self.path / name, progress=self._progress)
+
     def advance(self, share: float) -> None:
-        """Tell of a share of the file that a reader has read by itself."""
+        """Report the progress of a reader that reads the file by itself."""
         if self._progress is not None and self.path is not None:
             self._progress(int(share * self.path.stat().st_size))
 
@@ -129,11 +168,11 @@ class Source:
         except IsADirectoryError:
             raise InputError("this is a folder; name a file in it.", self.name) from None
         except FileNotFoundError:
-            raise InputError("there is no such file.", self.name) from None
+            raise InputError("no such file.", self.name) from None
         except OSError as error:
-            raise InputError(f"it cannot be opened or read ({error.strerror}).", self.name) from None
+            raise InputError(f"cannot open or read this file ({error.strerror}).", self.name) from None
         except ValueError:
-            raise InputError("this is not the name of a file.", self.name) from None
+            raise InputError("this is not a valid file name.", self.name) from None
         return self._files.enter_context(cast("IO[bytes]", gzip.open(opened))) if packed else opened
 
     def _stdin(self) -> BufferedReader:
@@ -152,12 +191,12 @@ class Source:
                 self._progress(len(data))
             return data
         except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise InputError("the gzip data is damaged or cut off.", self.name) from None
+            raise InputError("the gzip data is damaged or truncated.", self.name) from None
         except OSError as error:
-            raise InputError(f"it cannot be read ({error.strerror}).", self.name) from None
+            raise InputError(f"cannot read this file ({error.strerror}).", self.name) from None
 
     def blocks(self) -> Iterator[Block]:
-        """Blocks of whole lines."""
+        """Yield blocks of whole lines."""
         first, read = 1, self.head
         rest: list[bytes] = []
         while read:
@@ -174,23 +213,23 @@ class Source:
             yield Block.of(first, *rest, b"\n")
 
     def read_all(self) -> bytes:
-        """Everything at once, for formats that are one JSON value."""
+        """Return everything at once, for formats that are one JSON value."""
         rest = self._read(-1)
         return self.head + rest
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered lines as text, without their ends (LF or CRLF)."""
+        """Yield numbered lines as text, without their ends (LF or CRLF)."""
         for block in self.blocks():
             for number, line in enumerate(block.data.removesuffix(b"\n").split(b"\n"), block.first):
                 text = self.decode(line.removesuffix(b"\r"), number)
                 if "\r" in text:
                     raise InputError(
-                        "a carriage return inside a line; end lines with LF or CRLF.", f"{self.name}:{number}"
+                        "there is a carriage return inside a line; end lines with LF or CRLF.", f"{self.name}:{number}"
                     )
                 yield number, text
 
     def decode(self, data: bytes, line: int) -> str:
-        """The text of these bytes, which must be UTF-8."""
+        """Decode bytes, which must be UTF-8."""
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:

@@ -1,9 +1,10 @@
-"""`spanscore`: the own format, JSON Lines, gold and predictions alike."""
+"""`spanscore`: the native format, JSON Lines with one document per line."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -12,17 +13,19 @@ from spanscore.corpus import Corpus, LabelTable
 from spanscore.corpus.columns import Longs
 from spanscore.corpus.records import Attr, Document, OffsetError, Span, build, document_columns, explain
 from spanscore.errors import InputError
+from spanscore.formats.format import CERTAIN, POSSIBLE, Claim, Format, Range, Sample
 from spanscore.formats.source import MARGIN
 from spanscore.formats.span_scan import MARKER, Scan, SpanScanner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from spanscore.formats.source import Block, Source
 
 
 class Line(msgspec.Struct, gc=False):
-    """A document whose spans are still bytes."""
+    """A document whose spans are not decoded yet."""
 
     id: str | int
     spans: msgspec.Raw
@@ -35,22 +38,101 @@ _lines = msgspec.json.Decoder(Line)
 _spans = msgspec.json.Decoder(list[Span])
 
 
-def read(source: Source) -> Iterator[Corpus]:
-    """A corpus per block of lines."""
-    scanner = SpanScanner(LabelTable())
-    for block in source.blocks():
-        corpus = _scan_block(block, scanner) or _decode_block(block, scanner)
-        if corpus is None or corpus.flaw():
-            corpus = _decode_lines(block, source.name, scanner.labels)
-        if len(corpus):
-            yield corpus
+class _Id(msgspec.Struct):
+    id: str | int
+
+
+@dataclass(frozen=True, repr=False)
+class Spanscore(Format):
+    """spanscore's native format: JSON Lines, one document per line, for gold data and predictions alike.
+
+    A line is `{"id": "d1", "text": "...", "spans": [{"start": 9, "end": 19, "label": "PERSON", "score": 0.85,
+    "attrs": {"kbid": "Q1"}}], "tokens": [[0, 4], [5, 9]], "meta": {"language": "en"}}`; text, tokens, meta, score and
+    attrs are optional.
+    """
+
+    name: ClassVar[str] = "spanscore"
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    part_unit: ClassVar[Literal["bytes"]] = "bytes"
+
+    @classmethod
+    def recognise(cls, sample: Sample) -> Claim | None:
+        """Claim JSON objects with id and spans; any other JSON object may be a faulty one."""
+        if sample.is_object and {"id", "spans"} <= sample.top_keys:
+            return Claim(CERTAIN, 'the first line is a JSON object with "spans"')
+        if sample.is_object:
+            spans = ' with "spans"' if b'"spans"' in sample.first_line else ""
+            return Claim(POSSIBLE, f"the first line is a JSON object{spans}")
+        return None
+
+    def read(self, source: Source) -> Iterator[Corpus]:
+        """Yield a corpus per block of lines."""
+        scanner = SpanScanner(LabelTable())
+        for block in source.blocks():
+            corpus = _scan_block(block, scanner) or _decode_block(block, scanner)
+            if corpus is None or corpus.flaw():
+                corpus = _decode_lines(block, source.name, scanner.labels)
+            if len(corpus):
+                yield corpus
+
+    def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> None:
+        """Write one line per document."""
+        encoder = msgspec.json.Encoder()
+        for corpus in chunks():
+            file.writelines(encoder.encode(document) + b"\n" for document in corpus.documents())
+
+    def cut(self, gold: Path, pred: Path, count: int) -> list[tuple[Range, Range]]:
+        """Cut both files where a line begins, the predictions at the document where the gold part begins."""
+        sizes = [path.stat().st_size for path in (gold, pred)]
+        parts = min(count, sizes[0] // LEAST)
+        cuts = [(0, 0)]
+        with gold.open("rb") as ours, pred.open("rb") as theirs:
+            for number in range(1, parts):
+                ours.seek(sizes[0] * number // parts)
+                ours.readline()
+                place = ours.tell()
+                found = _find_line(theirs, _id_of(ours.readline()), sizes[1] * place // sizes[0], sizes[1])
+                if found is None or place <= cuts[-1][0] or found <= cuts[-1][1]:
+                    return []
+                cuts.append((place, found))
+        ends = [*cuts[1:], (sizes[0], sizes[1])]
+        return [((a, c), (b, d)) for (a, b), (c, d) in zip(cuts, ends, strict=True)]
+
+
+LEAST = 1 << 22
+"""Minimum bytes of a part: fewer are not worth a process."""
+AROUND = 1 << 20
+"""Bytes around its expected place in which a document is looked for first."""
+
+
+def _find_line(file: IO[bytes], name: str, near: int, size: int) -> int | None:
+    """Return where the line of a document begins, if that is not far from the expected place."""
+    encoded = msgspec.json.encode(name)
+    for reach in (AROUND, AROUND + size // 50):
+        begin = max(0, near - reach)
+        file.seek(begin)
+        data = file.read(near - begin + reach)
+        at = -1
+        while (at := data.find(encoded, at + 1)) >= 0:
+            start = data.rfind(b"\n", 0, at) + 1
+            end = data.find(b"\n", at)
+            if (start or not begin) and end >= 0 and _id_of(data[start:end]) == name:
+                return begin + start
+    return None
+
+
+def _id_of(line: bytes) -> str:
+    try:
+        return str(msgspec.json.decode(line, type=_Id).id)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise InputError("this is not a document.") from None
 
 
 _ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, InputError)
 
 
 def _scan_block(block: Block, scanner: SpanScanner) -> Corpus | None:
-    """All lines at once, the spans by the scanner; None if they are not a document a line, all in one layout."""
+    """Read all lines at once with the scanner; None if they are not one document per line in one layout."""
     scanner.guess(block)
     known = len(scanner.labels)
     scan = scanner.scan(block)
@@ -73,7 +155,7 @@ def _scan_block(block: Block, scanner: SpanScanner) -> Corpus | None:
 
 
 def _scan_lines(block: Block, scan: Scan, scanner: SpanScanner) -> tuple[Longs, dict[str, Any]] | None:
-    """Lines of id, text and spans alone, by the scanner."""
+    """Read lines that hold only id, text and spans with the scanner."""
     try:
         found = scanner.line_layout.read(scan, block.lines) if scanner.line_layout else None
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -82,7 +164,7 @@ def _scan_lines(block: Block, scan: Scan, scanner: SpanScanner) -> tuple[Longs, 
 
 
 def _decode_rest(block: Block, scan: Scan) -> tuple[Longs, dict[str, Any]] | None:
-    """Other lines, what is left of them by msgspec."""
+    """Decode what the scanner left of other lines with msgspec."""
     try:
         lines = _lines.decode_lines(scan.rest())
         columns = document_columns(lines)
@@ -101,7 +183,7 @@ def _decode_rest(block: Block, scan: Scan) -> tuple[Longs, dict[str, Any]] | Non
 
 
 def _one_a_line(documents: int, block: Block) -> bool:
-    """Whether so many documents can be one a line: no line is blank, to make up for one that has two."""
+    """Return whether there is one document per line: no blank line makes up for a line with two."""
     return documents == block.lines and _BLANK.search(block.buffer, MARGIN - 1, MARGIN + block.size) is None
 
 
@@ -109,7 +191,7 @@ _BLANK = re.compile(rb"[\0\n][ \t\r]*\n")
 
 
 def _decode_block(block: Block, scanner: SpanScanner) -> Corpus | None:
-    """All lines at once, all by msgspec; None if they are not a document a line. The scanner learns from them."""
+    """Decode all lines at once with msgspec, and let the scanner learn; None if they are not one document per line."""
     known = len(scanner.labels)
     try:
         lines = _lines.decode_lines(block.data)
@@ -125,7 +207,7 @@ def _decode_block(block: Block, scanner: SpanScanner) -> Corpus | None:
 
 
 def _decode_lines(block: Block, name: str, labels: LabelTable) -> Corpus:
-    """Line by line: slower, skips blank lines, and says which line is wrong."""
+    """Decode line by line: slower, but skips blank lines and reports which line is wrong."""
     documents = []
     for number, data in enumerate(block.data.split(b"\n"), block.first):
         if not data.strip():
@@ -146,9 +228,7 @@ def _decode_lines(block: Block, name: str, labels: LabelTable) -> Corpus:
             raise InputError(_in_line(explain(error)), where) from None
         except msgspec.DecodeError as error:
             what = str(error).removeprefix("JSON is malformed: ").rstrip(".")
-            raise InputError(
-                f"this is not a line of JSON: {what}; each line must be one whole JSON object.", where
-            ) from None
+            raise InputError(f"invalid JSON: {what}; each line must be one complete JSON object.", where) from None
         if flaw := corpus.flaw():
             raise InputError(flaw.message, f"{where}: {flaw.path(corpus)}")
     return build(documents, labels)
@@ -162,7 +242,7 @@ def _documents(lines: list[Line]) -> list[Document]:
 
 
 def _in_line(message: str) -> str:
-    """A message about the spans alone begins with an index or has no path: name the field that it is in."""
+    """Add the field to a message about the spans, which begins with an index or has no path."""
     if message.startswith("["):
         return f"spans{message}"
     return (

@@ -1,4 +1,4 @@
-"""Token tags as spans: IO, IOB1, IOB2, BILUO and IOBES, with illegal sequences repaired by a stated rule."""
+"""Token tags as spans: IO, IOB1, IOB2, BILUO and IOBES, with a stated repair of illegal sequences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PREFIXES = {
 
 
 def split_tag(tag: str, scheme: str) -> tuple[str, str]:
-    """The position (B, I, E, S or O) and the label; L and U are other names of E and S."""
+    """Split a tag into its position (B, I, E, S or O) and label; L and U are other names of E and S."""
     if tag in ("O", ""):
         return "O", ""
     if scheme == "IO":
@@ -33,10 +33,10 @@ def split_tag(tag: str, scheme: str) -> tuple[str, str]:
     raise ValueError(tag)
 
 
-def tell_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
-    """The scheme that a file's tags are in. IOB1 and IOB2 differ in when a B is needed.
+def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
+    """Guess the scheme of a file's tags. IOB1 and IOB2 differ in when a B is required.
 
-    >>> tell_scheme([["I-PER", "I-PER", "B-PER"]]), tell_scheme([["B-PER", "O"]]), tell_scheme([["PER", "O"]])
+    >>> guess_scheme([["I-PER", "I-PER", "B-PER"]]), guess_scheme([["B-PER", "O"]]), guess_scheme([["PER", "O"]])
     ('IOB1', 'IOB2', 'IO')
     """
     kept = [list(tags) for tags in sentences]
@@ -63,10 +63,10 @@ def tell_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
 def decode_tags(
     tags: Sequence[str], scheme: Scheme, repair: Repair = "begin"
 ) -> tuple[list[tuple[int, int, str]], int]:
-    """Spans as (first token, token after the last, label), and how many tags were not legal where they stood.
+    """Return spans as (first token, token after the last, label), and the number of illegal tags.
 
-    A tag that goes on with nothing begins a span (`begin`, as conlleval does), or its run is left out (`discard`).
-    A span that is not closed, in a scheme that closes spans, ends where it ends.
+    A tag that continues nothing begins a span (`begin`, as conlleval does), or its run is discarded (`discard`). In a
+    scheme that closes spans, an unclosed span ends with its last tag.
 
     >>> decode_tags(["I-PER", "I-PER", "O", "B-LOC"], "IOB2")
     ([(0, 2, 'PER'), (3, 4, 'LOC')], 1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "DEFAULT",
     "REGISTRY",
     "Judgement",
     "Measure",
@@ -28,9 +29,13 @@ __all__ = [
     "measure",
     "names",
     "parameter",
+    "with_tables",
 ]
 
 REGISTRY: Registry[Measure] = Registry(Measure, __name__)  # type: ignore[type-abstract]
+DEFAULT = ("iou", "exact")
+"""The measures that are computed if none is named."""
+OPTIONS = {"table": "hipaa-table"}
 _COLONS = re.compile(r"([A-Za-z][\w.-]*):([^:()]*):([^:()]*)")
 
 
@@ -76,6 +81,28 @@ def expand(specs: str | Measure | Sequence[str | Measure]) -> list[Measure]:
         one for spec in listed for one in (GROUPS.get(spec.strip(), (spec,)) if isinstance(spec, str) else (spec,))
     ]
     return list({repr(one): one for one in map(measure, single)}.values())
+
+
+def with_tables(measures: str | Measure | Sequence[str | Measure] | None, **files: str | None) -> Any:
+    """Return the measures with files for the parameters of these names; a file that none takes is an error."""
+    given = {name: file for name, file in files.items() if file is not None}
+    if not given:
+        return measures
+    chosen = expand(DEFAULT if measures is None else measures)
+    for name, file in given.items():
+        taken, refused = False, ""
+        for place, one in enumerate(chosen):
+            if any(known.name == name for known in one.parameters()):
+                try:
+                    chosen[place] = replace(one, **{name: f"@{file}"})
+                    taken = True
+                except UsageError as error:
+                    refused = f": {error}"
+        if not taken:
+            raise UsageError(
+                f"none of the measures takes --{OPTIONS.get(name, name.replace('_', '-'))}{refused or '.'}"
+            )
+    return chosen
 
 
 def find(name: str) -> type[Measure]:

@@ -37,11 +37,8 @@ class PhiTable:
         """
         answer = self.phi.get(kind.upper())
         if answer is None:
-            known = ", ".join(sorted(self.phi))
-            raise InputError(
-                f"unknown address type '{printable(kind)}'; the table {self.name} has {known}. To add it, give a table of "
-                "your own with --hipaa-table."
-            )
+            what = f"unknown address type '{printable(kind)}'; the table {self.name} has {', '.join(sorted(self.phi))}"
+            raise InputError(f"{what}. To add it, give a table of your own with --hipaa-table.")
         return answer
 
 

@@ -1,5 +1,5 @@
-"""The main job: a detector over a labelled dataset, aligned, scored, and written down."""
+"""The pipeline: a detector over a labelled dataset, aligned, scored and written."""
 
-from spanscore.pipeline.run import Job, Outcome, run
+from spanscore.pipeline.run import Job, Outcome, chosen_detector, run
 
-__all__ = ["Job", "Outcome", "run"]
+__all__ = ["Job", "Outcome", "chosen_detector", "run"]

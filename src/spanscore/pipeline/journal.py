@@ -1,4 +1,4 @@
-"""The journal of a run: what was detected is kept as it comes, so that a run that was cut off can go on."""
+"""The journal of a run: detections are written as they come, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.corpus.records import Document
-from spanscore.detectors import Failure, Outcome
+from spanscore.detectors import Detection, Failure
 from spanscore.errors import InputError, UsageError, printable
 
 try:
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 PARTIAL, FINISHED = "predictions.partial.jsonl", "predictions.jsonl"
 KEY, RUN = "run.partial.json", "run.json"
 FAILURE = "failure"
-"""The field of a document's metadata that says why the detector failed on it."""
+"""The metadata field with the reason why the detector failed on a document."""
 
 
 class Journal:
-    """The predictions of a run in a folder, and what they depend on: the dataset, the detector and its settings."""
+    """The predictions of a run in a folder, with what they depend on: dataset, detector and settings."""
 
     def __init__(self, folder: Path, key: Mapping[str, Any]) -> None:
         self._folder = folder
@@ -38,13 +38,13 @@ class Journal:
         self._kept = 0
         self._encoder = msgspec.json.Encoder()
 
-    def open(self, *, resume: bool) -> dict[str, Outcome]:
-        """Begin, or go on with what there is: the documents that are done. Those that failed are tried again."""
+    def open(self, *, resume: bool) -> dict[str, Detection]:
+        """Begin, or resume: return the documents that are done. Those that failed are tried again."""
         partial = self._folder / PARTIAL
         if partial.exists() and not resume:
-            what = f"an unfinished run is in this folder; give --resume to go on with it, or remove {PARTIAL}"
+            what = f"this folder holds an unfinished run; give --resume to continue it, or remove {PARTIAL}"
             raise UsageError(f"{printable(str(self._folder), limit=255)}: {what}.")
-        done: dict[str, Outcome] = {}
+        done: dict[str, Detection] = {}
         try:
             if resume and not partial.exists() and (self._folder / FINISHED).exists():
                 self._refuse_another(self._folder / RUN)
@@ -58,14 +58,14 @@ class Journal:
                 (self._folder / KEY).write_text(json.dumps({"detection": self._key}, indent=2) + "\n")
             self._file = partial.open("ab")
         except OSError as error:
-            raise InputError(f"it cannot be written ({error.strerror}).", str(self._folder)) from None
+            raise InputError(f"cannot write to this folder ({error.strerror}).", str(self._folder)) from None
         self._lock()
         done, self._kept = _read(partial)
         self._file.truncate(self._kept)
-        return {name: outcome for name, outcome in done.items() if not isinstance(outcome, Failure)}
+        return {name: detection for name, detection in done.items() if not isinstance(detection, Failure)}
 
     def _lock(self) -> None:
-        """Two runs must not write into one folder."""
+        """Keep two runs from writing to one folder."""
         assert self._file is not None
         if fcntl is None:
             return
@@ -75,25 +75,25 @@ class Journal:
             self._file.close()
             self._file = None
             where = printable(str(self._folder), limit=255)
-            raise UsageError(f"{where}: another run is at work in this folder; wait for it, or take another.") from None
+            raise UsageError(f"{where}: another run is writing to this folder; wait for it, or use another.") from None
 
     def forget(self) -> None:
-        """Take back what this run kept: it cannot be trusted."""
+        """Remove what this run wrote: it cannot be trusted."""
         assert self._file is not None
         self._file.flush()
         self._file.truncate(self._kept)
 
-    def append(self, name: str, outcome: Outcome) -> None:
-        """Keep what was said of a document: from now on it survives the end of this process."""
+    def append(self, name: str, detection: Detection) -> None:
+        """Write the detections of a document; from then on they survive the end of this process."""
         assert self._file is not None
         try:
-            self._file.write(self._encoder.encode(record(name, outcome)) + b"\n")
+            self._file.write(self._encoder.encode(record(name, detection)) + b"\n")
             self._file.flush()
         except OSError as error:
-            raise InputError(f"it cannot be written ({error.strerror}).", str(self._folder / PARTIAL)) from None
+            raise InputError(f"cannot write this file ({error.strerror}).", str(self._folder / PARTIAL)) from None
 
     def close(self) -> None:
-        """Stop; what there is stays, for a run that goes on. Where there is nothing, nothing stays."""
+        """Stop. What was written stays for a later --resume; an empty journal is removed."""
         if self._file is None:
             return
         self._file.close()
@@ -104,43 +104,43 @@ class Journal:
                 self._folder.rmdir()
 
     def finish(self) -> None:
-        """Clear away what only an unfinished run needs."""
+        """Remove the files that only an unfinished run needs."""
         self.close()
         for name in (PARTIAL, KEY):
             (self._folder / name).unlink(missing_ok=True)
 
     def _refuse_another(self, path: Path) -> None:
-        """What is there must have been made from the same dataset by the same detector."""
+        """Refuse to resume a run of another dataset or detector."""
         try:
             before = json.loads(path.read_text("utf-8")).get("detection")
         except (OSError, ValueError, AttributeError, RecursionError):
             before = None
         if before == self._key:
             return
-        said = before if isinstance(before, dict) else {}
-        differ = ", ".join(sorted(name for name in self._key if said.get(name) != self._key[name])) or "settings"
+        known = before if isinstance(before, dict) else {}
+        differ = ", ".join(sorted(name for name in self._key if known.get(name) != self._key[name])) or "settings"
         where = printable(str(self._folder), limit=255)
-        raise UsageError(f"{where}: the run in this folder is another one ({differ}); take another folder.")
+        raise UsageError(f"{where}: this folder holds a different run ({differ} differ); use another folder.")
 
 
-def record(name: str, outcome: Outcome) -> Document:
-    """A line of the predictions."""
-    if isinstance(outcome, Failure):
-        return Document(id=name, spans=[], meta={FAILURE: outcome.why})
-    return Document(id=name, spans=outcome)
+def record(name: str, detection: Detection) -> Document:
+    """Return a line of the predictions."""
+    if isinstance(detection, Failure):
+        return Document(id=name, spans=[], meta={FAILURE: detection.why})
+    return Document(id=name, spans=detection)
 
 
-def write(file: IO[bytes], outcomes: Iterable[tuple[str, Outcome]]) -> None:
-    """All predictions, a line each."""
+def write(file: IO[bytes], detections: Iterable[tuple[str, Detection]]) -> None:
+    """Write all predictions, one line per document."""
     encoder = msgspec.json.Encoder()
-    for name, outcome in outcomes:
-        file.write(encoder.encode(record(name, outcome)) + b"\n")
+    for name, detection in detections:
+        file.write(encoder.encode(record(name, detection)) + b"\n")
 
 
-def _read(path: Path) -> tuple[dict[str, Outcome], int]:
-    """What a journal says, and how long it is without a last line that was cut off."""
+def _read(path: Path) -> tuple[dict[str, Detection], int]:
+    """Read a journal, and return its length without a truncated last line."""
     decoder = msgspec.json.Decoder(Document)
-    done: dict[str, Outcome] = {}
+    done: dict[str, Detection] = {}
     length = 0
     document: Document | None
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
@@ -149,7 +149,7 @@ def _read(path: Path) -> tuple[dict[str, Outcome], int]:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             document = None
         if document is None or any(not (0 <= s.start <= s.end and s.label) for s in document.spans):
-            raise InputError("this line of the journal is damaged; remove it to go on.", f"{path}:{number}")
+            raise InputError("this line of the journal is damaged; remove it to continue.", f"{path}:{number}")
         why = (document.meta or {}).get(FAILURE)
         done[str(document.id)] = document.spans if why is None else Failure(str(why))
         length += len(line) + 1

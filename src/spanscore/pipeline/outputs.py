@@ -1,4 +1,4 @@
-"""What a run leaves behind, each file whole or not at all, the metrics last."""
+"""The output files of a run, each written completely or not at all, metrics.json last."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import InputError, printable
-from spanscore.files import whole
+from spanscore.files import atomic_file
 from spanscore.pipeline.journal import FINISHED, RUN, write
 from spanscore.report import confusion, error_tables
 from spanscore.report.metrics import metrics
@@ -39,16 +39,17 @@ FILES = (
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written to before any work is done."""
+    """Refuse a folder that cannot be written to, before any work is done."""
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not there.is_dir() or any((folder / name).is_dir() for name in FILES):
-        raise InputError("it cannot be written: this is not a folder, or a folder is in the way.", str(folder))
+        what = "cannot write here: this is not a folder, or a folder has the name of an output file."
+        raise InputError(what, str(folder))
 
 
 def write_all(outcome: Outcome, journal: Journal, *, text: Text, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Write all files of a run beside those of an earlier one, then put them in their place; metrics.json is last.
+    """Write all files of a run beside those of an earlier one, then move them into place, metrics.json last.
 
-    What is returned is metrics.json.
+    Return the content of metrics.json.
     """
     folder = outcome.job.folder
     try:
@@ -59,7 +60,7 @@ def write_all(outcome: Outcome, journal: Journal, *, text: Text, arguments: Mapp
             for name in sorted(Path(made).iterdir(), key=lambda path: path.name == "metrics.json"):
                 name.replace(folder / name.name)
     except OSError as error:
-        raise InputError(f"it cannot be written ({error.strerror}).", str(folder)) from None
+        raise InputError(f"cannot write to this folder ({error.strerror}).", str(folder)) from None
     journal.finish()
     return said
 
@@ -67,21 +68,21 @@ def write_all(outcome: Outcome, journal: Journal, *, text: Text, arguments: Mapp
 def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mapping[str, Any]) -> dict[str, Any]:
     began = time.perf_counter()
     by_type, pii = outcome.result.scores
-    with whole(folder / FINISHED) as file:
+    with atomic_file(folder / FINISHED) as file:
         write(file, outcome.predictions)
     listed = [{"document": name, "types": types} for name, types in outcome.discarded]
     _json(folder / "alignment.json", {**outcome.alignment.to_dict(), "discarded": listed})
-    with whole(folder / "false_negatives.csv") as gold, whole(folder / "false_positives.csv") as predicted:
+    with atomic_file(folder / "false_negatives.csv") as gold, atomic_file(folder / "false_positives.csv") as predicted:
         found = error_tables.write_errors(gold, predicted, by_type, text=text)
     counts = {"false_positives": found["predicted"], "false_negatives": found["gold"]}
-    title = f"Confusion matrix: {outcome.job.detector.name}, {outcome.job.language}"
-    with whole(folder / "confusion_matrix.html") as file:
+    title = f"Confusion matrix: {outcome.job.detector.name}, {outcome.job.detector.language}"
+    with atomic_file(folder / "confusion_matrix.html") as file:
         page = confusion.page(by_type.confusion, title, by_type.signature)
         file.write(page.encode("utf-8", "backslashreplace"))
     if outcome.result.bootstrap is not None:
-        with whole(folder / tallies.NAME) as file:
+        with atomic_file(folder / tallies.NAME) as file:
             tallies.write(file, outcome.result)
-    with whole(folder / "results.json") as file:
+    with atomic_file(folder / "results.json") as file:
         file.write(to_json(outcome.result))
     written = time.perf_counter()
     left_out = write_report(outcome.result, folder / "report.html", text=text)
@@ -101,5 +102,5 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
 
 
 def _json(path: Path, said: Any) -> None:
-    with whole(path) as file:
+    with atomic_file(path) as file:
         file.write(msgspec.json.format(msgspec.json.encode(said), indent=2) + b"\n")

@@ -1,4 +1,4 @@
-"""Detect, align, score, write: each stage once, in this order."""
+"""The stages of a run: detect, align, score."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ import numpy as np
 from spanscore.align.entities import Alignment, align_entities
 from spanscore.align.labels import LabelMap
 from spanscore.corpus.records import build
-from spanscore.detectors import DetectorSpec, Failure
-from spanscore.detectors.detector import DetectorError, UntrustedError
-from spanscore.detectors.registry import texts_of
-from spanscore.engine.local import score_all
+from spanscore.detectors import REGISTRY, DetectorError, Failure, UntrustedError, texts_of
+from spanscore.engine import score
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
-from spanscore.measures import measure
-from spanscore.pipeline.detector_pool import About, Crew, crew
+from spanscore.pipeline.detector_pool import DetectorPool, detector_pool
 from spanscore.pipeline.journal import FINISHED, Journal, record
 from spanscore.version import __version__
 
@@ -33,19 +30,18 @@ if TYPE_CHECKING:
     from spanscore.align.resolve import Resolve
     from spanscore.corpus import Corpus
     from spanscore.corpus.records import Document
-    from spanscore.detectors import Outcome as Found
+    from spanscore.detectors import Description, Detection, Detector
     from spanscore.result import Result
     from spanscore.stats import Bootstrap
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked for."""
+    """A run as requested: a detector over a dataset, and where to write."""
 
     dataset: Corpus
-    detector: DetectorSpec
+    detector: Detector
     folder: Path
-    language: str = "en"
     threshold: float = 0.9
     beta: float = 2.0
     score_threshold: float | None = None
@@ -57,77 +53,88 @@ class Job:
     resume: bool = False
     max_failures: int = 0
     ci: Bootstrap | None = None
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    """Options that the dataset was read with, for it to be read again."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it."""
+    """The outcome of a run: the result, and everything else that is written."""
 
     job: Job
     result: Result
     alignment: Alignment
     discarded: tuple[tuple[str, tuple[str, ...]], ...]
-    """Documents that were left out, and the types that no source knows."""
-    predictions: tuple[tuple[str, Found], ...]
+    """Documents that were left out, and their entity types that no source knows."""
+    predictions: tuple[tuple[str, Detection], ...]
     notes: tuple[str, ...]
     about: Mapping[str, Any]
 
 
+def chosen_detector(spec: str | Detector, *, language: str = "en", entities: tuple[str, ...] = ()) -> Detector:
+    """Return the detector of a spec, in a language, looking only for these entity types if it can."""
+    made = REGISTRY.make(spec)
+    if made.language != language:
+        if any(name == "language" for name, _ in made.given()):
+            raise UsageError(f"{made!r} and the language {printable(language)} contradict each other.")
+        made = replace(made, language=language)
+    if entities and any(known.name == "entities" for known in made.parameters()):
+        made = replace(made, entities=entities)  # type: ignore[call-arg]
+    return made
+
+
 def run(job: Job, progress: Callable[[int, int], None] = lambda done, total: None) -> tuple[Outcome, Journal]:
-    """Do the job up to what is to be written; the journal is to be finished when it is."""
+    """Detect, align and score; the caller writes the outputs and then finishes the journal."""
     _check(job)
     began = time.perf_counter()
-    workers = crew(job.detector, min(job.jobs, len(job.dataset)))
+    pool = detector_pool(job.detector, min(job.jobs, len(job.dataset)))
     try:
-        return _run(job, workers, began, progress)
+        return _run(job, pool, began, progress)
     finally:
-        workers.close()
+        pool.close()
 
 
-def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], None]) -> tuple[Outcome, Journal]:
-    detector = workers.about(job.language)
-    known = detector.entities
+def _run(job: Job, pool: DetectorPool, began: float, progress: Callable[[int, int], None]) -> tuple[Outcome, Journal]:
+    description = pool.describe()
+    types = description.types
     sources: dict[str, Any] = {
         "user": job.label_map.to,
-        "from_model": known.from_model,
-        "from_recognizers": known.from_recognizers,
-        "supported": known.supported,
+        "from_model": types.from_model,
+        "from_recognizers": types.from_recognizers,
+        "supported": types.supported,
     }
     used = {job.dataset.labels[code] for code in np.unique(job.dataset.label).tolist()}
     alignment = align_entities(used, **sources)
-    _refuse_unknown_entities(job, alignment, known.supported)
+    _refuse_unknown_entities(job, alignment, types.supported)
     gold, discarded = _discard(job, alignment)
-    journal = Journal(job.folder, _key(job, detector))
-    said = journal.open(resume=job.resume)
+    journal = Journal(job.folder, _key(job, description))
+    done = journal.open(resume=job.resume)
     ready = time.perf_counter()
     try:
-        fresh = _detect(job, workers, texts_of(gold), said, journal, progress)
+        fresh = _detect(job, pool, texts_of(gold), done, journal, progress)
     finally:
         journal.close()
-    gc.freeze()  # a detector leaves much behind that need not be looked through again
+    gc.freeze()  # a detector leaves many objects behind that need not be traversed again
     detected = time.perf_counter()
-    said |= fresh
-    predictions = tuple((name, said[name]) for name in gold.ids)
-    found = build([record(name, outcome) for name, outcome in predictions])
+    done |= fresh
+    predictions = tuple((name, done[name]) for name in gold.ids)
+    found = build([record(name, detection) for name, detection in predictions])
     if job.score_threshold is not None:
         found = found.at_least(job.score_threshold)
     alignment = align_entities(used, found.labels, **sources)
-    result = score_all(
+    name = job.detector.name
+    result = score(
         gold,
-        {job.detector.name: found},
-        [measure(f"iou(threshold={job.threshold!r})"), measure(f"iou.pii(threshold={job.threshold!r})")],
+        {name: found},
+        [f"iou(threshold={job.threshold!r})", f"iou.pii(threshold={job.threshold!r})"],
         beta=job.beta,
         label_map=_only(alignment.label_map, used | set(found.labels), job.entities),
         resolve=job.resolve,
         resolve_gold=False,
         ci=job.ci,
     )
-    result.inputs["systems"][job.detector.name]["source"] = FINISHED
-    result = result.with_settings(score_threshold=job.score_threshold, only_predicted=True, reading=dict(job.reading))
-    failed = sum(isinstance(outcome, Failure) for _, outcome in predictions)
-    notes = [*detector.notes, *job.label_map.unused(used | set(found.labels))]
+    result.inputs["systems"][name]["source"] = FINISHED
+    result = result.with_settings(score_threshold=job.score_threshold, only_predicted=True)
+    failed = sum(isinstance(detection, Failure) for _, detection in predictions)
+    notes = [*description.notes, *job.label_map.unused(used | set(found.labels))]
     if failed:
         notes.append(f"the detector failed on {plural(failed, 'document')}; their gold spans count as missed.")
     if discarded:
@@ -138,11 +145,11 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
         )
     about = {
         "version": __version__,
-        "detection": _key(job, detector),
+        "detection": _key(job, description),
         "signatures": [one.signature for one in result.scores],
         "failures": failed,
         "documents_detected_now": len(fresh),
-        "versions": {"python": platform.python_version(), "numpy": np.__version__, **detector.versions},
+        "versions": {"python": platform.python_version(), "numpy": np.__version__, **description.versions},
         "seconds": {
             "loading": round(ready - began, 3),
             "detection": round(detected - ready, 3),
@@ -156,21 +163,21 @@ def _run(job: Job, workers: Crew, began: float, progress: Callable[[int, int], N
 
 def _check(job: Job) -> None:
     if not 0 <= job.threshold <= 1:
-        raise UsageError("the threshold must be a number from 0 to 1.")
+        raise UsageError("the threshold must be between 0 and 1.")
     if not 0 < job.beta <= 1000:
-        raise UsageError("beta must be above 0 and not above 1000.")
+        raise UsageError("beta must be greater than 0 and at most 1000.")
     if job.score_threshold is not None and not math.isfinite(job.score_threshold):
         raise UsageError("the score threshold must be a finite number.")
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", job.language):
-        raise UsageError(f"'{printable(job.language)}' is not the code of a language; write for example en.")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", job.detector.language):
+        raise UsageError(f"'{printable(job.detector.language)}' is not a language code; write for example en.")
     if job.jobs < 1 or job.max_failures < 0:
-        raise UsageError("jobs must be at least 1, and max-failures not below 0.")
+        raise UsageError("jobs must be at least 1, and max-failures not negative.")
     if not len(job.dataset):
         raise InputError("there is no document to run the detector on.", job.dataset.source)
 
 
 def _refuse_unknown_entities(job: Job, alignment: Alignment, supported: tuple[str, ...] | None) -> None:
-    """A type that neither the dataset nor the detector has is a slip of the pen."""
+    """Refuse a type that neither the dataset nor the detector has: probably a typo."""
     known = {one.to for one in alignment.gold if one.to is not None} | set(supported or ())
     for name in job.entities:
         if name not in known:
@@ -178,7 +185,7 @@ def _refuse_unknown_entities(job: Job, alignment: Alignment, supported: tuple[st
 
 
 def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, tuple[str, ...]], ...]]:
-    """The documents whose types are all known, and the others with those that are not."""
+    """Return the documents whose types are all known, and the others with their unknown types."""
     dataset = job.dataset
     codes = [code for code, label in enumerate(dataset.labels) if label in alignment.unmapped]
     if not codes or job.allow_missing_mappings or job.entities:
@@ -191,8 +198,8 @@ def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, t
     if not kept.size:
         kinds = ", ".join(map(printable, alignment.unmapped))
         raise InputError(
-            f"every document has an entity type that no source knows: {kinds}; give them a type with --map, or leave "
-            "out such spans with --allow-missing-mappings.",
+            f"every document has an entity type that no source knows: {kinds}; map them with --map, or leave out such "
+            "spans with --allow-missing-mappings.",
             dataset.source,
         )
     return dataset.take(kept), tuple((dataset.ids[doc], tuple(sorted(kinds))) for doc, kinds in named.items())
@@ -200,74 +207,66 @@ def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, t
 
 def _detect(
     job: Job,
-    workers: Crew,
+    pool: DetectorPool,
     documents: list[Document],
-    said: dict[str, Found],
+    done: dict[str, Detection],
     journal: Journal,
     progress: Callable[[int, int], None],
-) -> dict[str, Found]:
-    """Detect what is not done yet, and keep it as it comes."""
-    left = [document for document in documents if str(document.id) not in said]
-    done = len(documents) - len(left)
-    fresh: dict[str, Found] = {}
-    progress(done, len(documents))
+) -> dict[str, Detection]:
+    """Detect what is not done yet, and write it to the journal as it comes."""
+    left = [document for document in documents if str(document.id) not in done]
+    before = len(documents) - len(left)
+    fresh: dict[str, Detection] = {}
+    progress(before, len(documents))
     if not left:
         return fresh
+    failures = 0
     try:
-        _keep(job, workers, left, journal, fresh, lambda: progress(done + len(fresh), len(documents)))
+        for document, detection in zip(left, pool.detections(left), strict=True):
+            name = str(document.id)
+            journal.append(name, detection)
+            fresh[name] = detection
+            progress(before + len(fresh), len(documents))
+            if isinstance(detection, Failure):
+                failures += 1
+                _refuse_failures(job, name, detection, failures)
     except UntrustedError:
         journal.forget()
         raise
     return fresh
 
 
-def _keep(
-    job: Job,
-    workers: Crew,
-    left: list[Document],
-    journal: Journal,
-    fresh: dict[str, Found],
-    progress: Callable[[], None],
-) -> None:
-    failures = 0
-    for document, outcome in zip(left, workers.outcomes(left, job.language), strict=True):
-        name = str(document.id)
-        journal.append(name, outcome)
-        fresh[name] = outcome
-        progress()
-        if isinstance(outcome, Failure):
-            failures += 1
-            if failures > job.max_failures:
-                what = f'document "{printable(name)}": the detector failed: {outcome.why}'
-                raise DetectorError(
-                    f"{what}; {plural(failures, 'failure')} is past --max-failures {job.max_failures}, go on with "
-                    "--resume and a higher one."
-                )
+def _refuse_failures(job: Job, name: str, failure: Failure, failures: int) -> None:
+    if failures > job.max_failures:
+        what = f'document "{printable(name)}": the detector failed: {failure.why}'
+        raise DetectorError(
+            f"{what}; that is more than --max-failures {job.max_failures} allows; continue with --resume and a higher "
+            "limit."
+        )
 
 
 def _only(label_map: LabelMap, labels: set[str], entities: tuple[str, ...]) -> LabelMap:
-    """The map with all other types left out."""
+    """Return the label map with all other types left out."""
     if not entities:
         return label_map
     aligned = {label: label_map.to.get(label, label) for label in labels}
     return LabelMap({label: to if to in entities else None for label, to in sorted(aligned.items())})
 
 
-def _key(job: Job, detector: About) -> dict[str, Any]:
-    """What the predictions depend on."""
+def _key(job: Job, description: Description) -> dict[str, Any]:
+    """Return what the predictions depend on."""
+    detector = job.detector
     options = {}
-    for name, value in sorted(job.detector.options.items()):
-        if name in job.detector.kind().at_will:
+    for name, value in detector.given():
+        if name in (*detector.runtime, "language"):
             continue
-        shown = value if value is None or isinstance(value, str | int | float | bool) else str(value)
-        file = Path(value) if isinstance(value, str) and name.endswith(("_config", "file")) else None
-        if file is not None and file.is_file():
-            shown = f"{value}#{blake2b(file.read_bytes(), digest_size=8).hexdigest()}"
-        options[name] = shown
+        file = Path(value) if name.endswith(("_config", "file")) else None
+        known = file is not None and file.is_file()
+        options[name] = f"{value}#{blake2b(Path(value).read_bytes(), digest_size=8).hexdigest()}" if known else value
     return {
         "dataset": job.dataset.fingerprint,
-        "detector": job.detector.name,
+        "detector": detector.name,
         "options": options,
-        "language": job.language,
-        "versions": dict(detector.versions),
+        "language": detector.language,
+        "versions": dict(description.versions),
     }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from spanscore.errors import printable
+from spanscore.errors import plural, printable
 from spanscore.result import NUMBERS
 from spanscore.result.privacy import allowed
 from spanscore.result.tables import aligned, between, escape, safe_cell, shown
@@ -153,3 +154,17 @@ _TEX = {
 
 def _tex(text: str) -> str:
     return "".join(_TEX.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in printable(text, limit=200))
+
+
+def status_line(statuses: Counter[tuple[str, str]]) -> str:
+    """Summarise how many gold spans were fixed and broken, and the types with the most regressions."""
+    counts: Counter[str] = Counter()
+    for (_, status), count in statuses.items():
+        counts[status] += count
+    broken = Counter({label: count for (label, status), count in statuses.items() if status == "broken" and count})
+    worst = ", ".join(f"{printable(label)} {count}" for label, count in broken.most_common(3))
+    most = f" (most broken: {worst})" if worst else ""
+    return (
+        f"{plural(counts['fixed'], 'span')} fixed, {counts['broken']} broken, {counts['both right']} right and "
+        f"{counts['both wrong']} wrong in both{most}"
+    )

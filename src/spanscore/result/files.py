@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import InputError
-from spanscore.files import whole
+from spanscore.files import atomic_file
 from spanscore.result import tallies
 from spanscore.result.privacy import allowed
 from spanscore.result.tables import known, rows
@@ -107,14 +107,14 @@ def save(result: Result, folder: str | Path, *, text: Text = "show") -> None:
         raise InputError(f"cannot create the folder ({error.strerror}).", str(folder)) from None
     summary = to_json(result)  # first, so that an unknown split fails before any file is written
     encoder = msgspec.json.Encoder()
-    with whole(path / "errors.jsonl") as file:
+    with atomic_file(path / "errors.jsonl") as file:
         for one in result.scores:
             for found in one.errors():
                 file.write(encoder.encode(error_record(found, one, text=text)) + b"\n")
     if result.bootstrap is not None:
-        with whole(path / tallies.NAME) as file:
+        with atomic_file(path / tallies.NAME) as file:
             tallies.write(file, result)
-    with whole(path / "results.json") as file:
+    with atomic_file(path / "results.json") as file:
         file.write(summary)
 
 

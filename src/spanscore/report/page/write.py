@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from spanscore.errors import InputError, UsageError, plural
-from spanscore.files import whole
+from spanscore.files import atomic_file
 from spanscore.report.page.payload import encodable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def write_page(payload: Payload, path: str | Path, *, max_mb: float = MAX_MB, ri
         f'<script type="application/octet-stream" id="{name}">{content}</script>\n'
         for name, content in zip(("head", *(f"shard-{n}" for n in range(len(packed) - 1))), packed, strict=True)
     )
-    with whole(path) as file:
+    with atomic_file(path) as file:
         for part in _page(encodable(payload.title), style, scripts, data):
             file.write(part.encode())
     return left_out
@@ -77,10 +77,10 @@ def write_folder(payload: Payload, folder: str | Path) -> dict[str, int]:
     except OSError as error:
         raise InputError(f"cannot replace the existing report ({error.strerror}).", str(folder)) from None
     for number, shard in enumerate(payload.shards(chosen)):
-        with whole(target / f"shard-{number}.js") as file:
+        with atomic_file(target / f"shard-{number}.js") as file:
             file.write(f'spanscoreShard({number}, "{_pack(shard)}");\n'.encode())
     head = f'<script type="application/octet-stream" id="head">{_pack(payload.head(chosen, left_out))}</script>\n'
-    with whole(target / "index.html") as file:
+    with atomic_file(target / "index.html") as file:
         for part in _page(encodable(payload.title), _asset("page.css"), _scripts(), [head], more="'self' file:"):
             file.write(part.encode())
     return left_out

@@ -67,7 +67,7 @@ export function drawSystems(head, scores, suspected) {
   const place = h("div", { class: "plot", role: "img", "aria-label": "Heatmap of the disagreement matrix; the table below has the same counts" });
   const agreed = suspected ? suspected.filter(Boolean).length : 0;
   fill(section.querySelector(".body"),
-    h("p", {}, `Changes in gold spans from ${visible(pair.first)} to ${visible(pair.second)}:`),
+    h("p", {}, `Gold spans broken and fixed from ${visible(pair.first)} to ${visible(pair.second)}:`),
     h("div", { class: "chips", id: "status" }, STATUS.map((one) => h("button", { type: "button", id: `status-${one.replace(" ", "-")}`, "aria-pressed": String(state.st === one), on: { click: () => show({ st: one }) } }, `${counts[one].toLocaleString("en")} ${one}`))),
     globalThis.Plotly ? place : null,
     globalThis.Plotly ? folded("Disagreement matrix as a table", () => matrixTable(matrix, options), open) : matrixTable(matrix, options),

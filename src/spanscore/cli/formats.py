@@ -1,0 +1,28 @@
+"""`spanscore formats`: the file formats that can be read and written."""
+
+from __future__ import annotations
+
+import click
+
+from spanscore.cli import options as shared
+
+
+@shared.command("formats")
+@click.argument("name", required=False)
+def command(name: str | None) -> None:
+    """List the file formats, or explain one: layout, offsets and options."""
+    from spanscore.cli.catalogue import explain, list_values
+    from spanscore.formats import REGISTRY, Format
+
+    if name is None:
+        list_values(REGISTRY)
+        click.echo("\nExplain one with: spanscore formats NAME")
+        return
+    found = REGISTRY.find(name) if "(" not in name else type(REGISTRY.make(name))
+    assert issubclass(found, Format)
+    facts = {
+        "Offsets": f"{found.unit}; ends: {found.end}",
+        "Input": "files and folders" if found.folders else "files",
+        "Can be written": "yes" if found.writes() else "no",
+    }
+    explain(found, facts)

@@ -1,0 +1,244 @@
+"""Options that commands share, in groups, and the help page that shows them so."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spanscore.errors import UsageError, plural, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from spanscore.result import Result
+
+INPUT, SCORING, STATISTICS, DETECTION, OUTPUT, OTHER = (
+    "Input",
+    "Scoring",
+    "Statistics",
+    "Detection",
+    "Output",
+    "Other options",
+)
+LARGE = 50_000_000
+"""Bytes that take long enough to read for a progress bar."""
+
+
+class GroupedOption(click.Option):
+    """An option that belongs to a group of the help page."""
+
+    def __init__(self, *args: Any, group: str = OTHER, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help page shows its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options group by group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            if isinstance(one, click.Option) and (record := one.get_help_record(ctx)) is not None:
+                groups.setdefault(getattr(one, "group", OTHER), []).append(record)
+        for name in (INPUT, SCORING, STATISTICS, DETECTION, OUTPUT, OTHER):
+            if name in groups:
+                with formatter.section(name):
+                    formatter.write_dl(groups[name])
+
+
+def command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Declare a command with grouped options."""
+    return click.command(name, cls=GroupedCommand)
+
+
+def option(group: str, *names: str, **more: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare an option of a group."""
+    return click.option(*names, cls=GroupedOption, group=group, **more)
+
+
+def together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Combine options into one decorator, in the order in which the help page shows them."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return decorate
+
+
+quiet_option = option(OTHER, "-q", "--quiet", is_flag=True, help="Only print errors to stderr.")
+format_help = "Input format, such as conll or 'conll(column=1)' (default: auto-detected)."
+scoring_options = together(
+    click.argument("gold"),
+    click.argument("pred", nargs=-1, required=True),
+    option(INPUT, "--gold-format", metavar="FORMAT", help="Format of the gold data, such as conll or 'conll(column=1)' (default: auto-detected)."),
+    option(INPUT, "--pred-format", metavar="FORMAT", help="Format of the predictions (default: auto-detected)."),
+    option(
+        INPUT,
+        "--map",
+        "label_map",
+        metavar="FILE",
+        help="Lines 'from: to' that rename labels on both sides; 'from: null' drops them.",
+    ),
+    option(
+        INPUT,
+        "--extra-documents",
+        type=click.Choice(["refuse", "ignore", "score"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with documents that only a system has.",
+    ),
+    option(
+        SCORING,
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        help="Measure, such as iou or 'iou(threshold=0.5)'; repeat for several. Default: iou and exact.",
+    ),
+    option(SCORING, "--beta", type=float, default=1.0, show_default=True, help="Weight of recall in F-beta."),
+)
+by_option = option(
+    SCORING,
+    "--by",
+    multiple=True,
+    metavar="WHAT",
+    help="Split scores by type, document or meta.KEY; repeat for several.",
+)
+cluster_option = option(
+    STATISTICS, "--cluster", metavar="meta.KEY", help="Resample documents that share this field together."
+)
+resamples_option = option(
+    STATISTICS, "--resamples", type=int, default=1000, show_default=True, help="Number of bootstrap resamples."
+)
+seed_option = option(STATISTICS, "--seed", type=int, default=0, show_default=True, help="Random seed.")
+jobs_option = option(
+    OTHER, "--jobs", type=int, default=1, show_default=True, help="Processes that read and score large files."
+)
+report_option = option(OUTPUT, "--no-report", is_flag=True, help="Do not write report.html.")
+
+
+def resolve_option(*choices: str, default: str = "none", what: str = "spans of one side") -> Callable[..., Any]:
+    """Declare --resolve with the strategies that a command supports."""
+    return option(
+        SCORING,
+        "--resolve",
+        type=click.Choice(["none", *choices]),
+        default=default,
+        show_default=True,
+        help=f"Which of overlapping {what} to keep: all, the best-scored, or the longest.",
+    )
+
+
+def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare --no-text and --mask, which reach the command as `text`: show, mask or hide."""
+
+    @wraps(function)
+    def with_text(no_text: bool, mask: bool, **rest: Any) -> Any:
+        if no_text and mask:
+            raise UsageError("--no-text and --mask cannot be combined.")
+        return function(text="hide" if no_text else "mask" if mask else "show", **rest)
+
+    return together(
+        option(OUTPUT, "--no-text", is_flag=True, help="Leave the documents' text out of all files."),
+        option(OUTPUT, "--mask", is_flag=True, help="Replace text by its shape: Xxxx 99."),
+    )(with_text)
+
+
+def label_map_of(path: str | None) -> Any:
+    """Read a label map, if one is given."""
+    from spanscore.align import LabelMap
+
+    return None if path is None else LabelMap.read(path)
+
+
+def systems(gold: str, pred: tuple[str, ...]) -> dict[str, str]:
+    """Return the files of the systems by name; names must differ, and only one input can be standard input."""
+    files = [named(one) for one in pred]
+    names = [name for name, _ in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
+    if [gold, *(path for _, path in files)].count("-") > 1:
+        raise UsageError("only one input can be standard input.")
+    return dict(files)
+
+
+def named(argument: str) -> tuple[str, str]:
+    """Split `NAME=FILE`; the name of a plain `FILE` is its stem.
+
+    >>> named("base=out/pred.jsonl"), named("out/pred.jsonl.gz")
+    (('base', 'out/pred.jsonl'), ('pred', 'out/pred.jsonl.gz'))
+    """
+    name, equals, path = argument.partition("=")
+    if equals and name and not _exists(argument):
+        if not path:
+            raise UsageError(f"'{argument}' names no file after the '='.")
+        return printable(name, limit=255), path
+    file = printable(Path(argument).name, limit=255)
+    return ("stdin" if argument == "-" else file.removesuffix(".gz").rsplit(".", 1)[0] or file), argument
+
+
+@contextmanager
+def reading_bar(paths: Iterable[str], *, quiet: bool) -> Iterator[Callable[[int], object] | None]:
+    """On a terminal, show a progress bar while large files are read."""
+    size = sum(Path(path).stat().st_size for path in paths if _exists(path) and Path(path).is_file())
+    if quiet or size < LARGE or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = ("reading", BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=size)
+        yield lambda count: bar.advance(task, count)
+
+
+def print_inputs(result: Result) -> None:
+    """Print what was read to stderr."""
+    for about in (result.inputs["gold"], *result.inputs["systems"].values()):
+        count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"
+        click.echo("{source}: {format} ({format_reason}), ".format(**about) + count, err=True)
+
+
+def print_warnings(warnings: Iterable[str], *, quiet: bool) -> None:
+    """Print warnings to stderr."""
+    for warning in () if quiet else warnings:
+        click.echo(f"warning: {warning}", err=True)
+
+
+def print_table(result: Result) -> None:
+    """Print the scores as a table that fits the terminal."""
+    from rich.console import Console
+
+    from spanscore.result import tables
+
+    console = Console()
+    if console.is_terminal:
+        console.print(tables.rich_table(result, console.width))
+    else:
+        click.echo(tables.plain(result))
+
+
+def save_all(result: Result, folder: str, *, text: Any, report: bool, quiet: bool) -> None:
+    """Write the results, the errors and, unless it is not wanted, the report."""
+    from spanscore.report.page_report import NAME, write_report
+    from spanscore.result.files import save
+
+    save(result, folder, text=text)
+    note = write_report(result, Path(folder) / NAME, text=text) if report else None
+    print_warnings([] if note is None else [note], quiet=quiet)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False

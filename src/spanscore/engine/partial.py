@@ -1,0 +1,225 @@
+"""Partial results: what was counted in some documents, and how partial results become a result.
+
+They add in any order and from any process: chunks of a file, ranges of it, partitions of a cluster.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spanscore.align.pairing import IDENTITY, describe
+from spanscore.corpus.columns import one_table
+from spanscore.result import Result, Scores
+from spanscore.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from spanscore.align import Pairing
+    from spanscore.align.pairing import Account
+    from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Bools, Ints
+    from spanscore.engine.plan import Plan
+    from spanscore.measures import Judgement, Measure
+
+BLOCK = 8192
+"""Documents per block: what fits the processor's cache."""
+
+
+def tally_all(pairing: Pairing, measures: Sequence[Measure], *, by_document: bool = True) -> list[Tally]:
+    """Tally several measures block by block; without `by_document`, documents' own counts are not kept."""
+    inside = [one for one in measures if not one.needs_all_documents]
+    blocks = [[one.tally(piece) for one in inside] for piece in pairing.blocks(BLOCK, by_document=by_document)]
+    found = {id(one): Tally.concat(parts) for one, parts in zip(inside, zip(*blocks, strict=True), strict=False)}
+    tallies = [found[id(one)] if id(one) in found else one.tally(pairing) for one in measures]
+    return tallies if by_document else [tally.together() for tally in tallies]
+
+
+@dataclass
+class InputSummary:
+    """Where an input comes from, how much it holds, and its fingerprint; summaries add."""
+
+    source: str = ""
+    format: str = ""
+    format_reason: str = ""
+    documents: int = 0
+    spans: int = 0
+    sum: int = 0
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> InputSummary:
+        """Summarise a corpus."""
+        return cls(
+            corpus.source,
+            corpus.format,
+            corpus.format_reason,
+            len(corpus),
+            len(corpus.start),
+            corpus.fingerprint_sum,
+            corpus.notes,
+        )
+
+    def __add__(self, other: InputSummary) -> InputSummary:
+        named = self if self.source else other
+        return InputSummary(
+            named.source,
+            named.format,
+            named.format_reason,
+            self.documents + other.documents,
+            self.spans + other.spans,
+            (self.sum + other.sum) % 2**64,
+            tuple(dict.fromkeys((*self.notes, *other.notes))),
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of everything that was added."""
+        return f"{self.sum:016x}"
+
+    def shown(self) -> dict[str, object]:
+        """Return the summary as it stands in results."""
+        return {
+            "source": self.source or None,
+            "format": self.format or None,
+            "format_reason": self.format_reason or None,
+            "documents": self.documents,
+            "spans": self.spans,
+            "fingerprint": self.fingerprint,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSpans:
+    """The gold spans as a measure sees them, in order: their labels, and whether they were found."""
+
+    labels: tuple[str, ...]
+    label: Ints
+    right: Bools
+
+    @classmethod
+    def of(cls, judgement: Judgement) -> FoundSpans:
+        """Return the gold spans of a judgement."""
+        gold = judgement.pairing.gold
+        return cls(gold.labels, gold.label, judgement.cell == gold.label)
+
+    @staticmethod
+    def concat(parts: Sequence[FoundSpans]) -> FoundSpans:
+        """Return the spans of all parts."""
+        labels, recode = one_table([part.labels for part in parts])
+        codes = [new.take(part.label) for new, part in zip(recode, parts, strict=True)]
+        return FoundSpans(labels, np.concatenate(codes), np.concatenate([part.right for part in parts]))
+
+
+@dataclass(frozen=True, eq=False)
+class PartialResult:
+    """What was counted in some documents of one system."""
+
+    tallies: tuple[Tally, ...]
+    gold: InputSummary
+    pred: InputSummary
+    account: Account
+    labels: frozenset[str]
+    attributes: frozenset[str]
+    marks: NDArray[np.uint64]
+    """A hash of each document's id, by which duplicates are found."""
+    found: tuple[FoundSpans, ...] = ()
+    """Which gold spans each measure found, if the plan asks for that."""
+    pairing: Pairing | None = None
+    """The spans themselves, if the plan keeps them; such a part is complete and cannot be merged."""
+
+    @classmethod
+    def of(cls, plan: Plan, gold: Corpus, pred: Corpus, system: str) -> PartialResult:
+        """Count these documents."""
+        pairing = plan.pair(gold, pred, system)
+        tallies = tally_all(pairing, plan.measures, by_document=plan.needs_documents)
+        return cls(
+            tuple(tallies),
+            InputSummary.of(gold),
+            InputSummary.of(pred),
+            pairing.account + _repeated(plan, pairing, system),
+            frozenset((*gold.labels, *pred.labels)),
+            frozenset((*gold.attrs, *pred.attrs)),
+            pairing.gold.ids.marks,
+            tuple(FoundSpans.of(one.judge(pairing)) for one in plan.measures) if plan.keep_found else (),
+            pairing if plan.needs_spans else None,
+        )
+
+    @staticmethod
+    def merged(parts: Sequence[PartialResult]) -> PartialResult:
+        """Return all parts as one."""
+        if len(parts) == 1:
+            return parts[0]
+        gold, pred, account = InputSummary(), InputSummary(), Counter[tuple[str, str, str]]()
+        for part in parts:
+            gold, pred = gold + part.gold, pred + part.pred
+            account.update(part.account)
+        tallies = [Tally.concat(same) for same in zip(*(part.tallies for part in parts), strict=True)]
+        return PartialResult(
+            tuple(one if one.documents else one.together() for one in tallies),
+            gold,
+            pred,
+            account,
+            frozenset().union(*(part.labels for part in parts)),
+            frozenset().union(*(part.attributes for part in parts)),
+            np.concatenate([part.marks for part in parts]),
+            tuple(FoundSpans.concat(same) for same in zip(*(part.found for part in parts), strict=True)),
+        )
+
+    @staticmethod
+    def total(parts: Iterable[PartialResult]) -> PartialResult | None:
+        """Merge parts as they come in, so that they need little memory; None if none come."""
+        kept: list[PartialResult] = []
+        for part in parts:
+            kept.append(part)
+            if len(kept) == 64:
+                kept = [PartialResult.merged(kept)]
+        return PartialResult.merged(kept) if kept else None
+
+    def without_marks(self) -> PartialResult:
+        """Return the same part, for callers that have checked for duplicate ids themselves."""
+        return replace(self, marks=self.marks[:0])
+
+    def has_duplicates(self) -> bool:
+        """Return whether two documents seem to have one id."""
+        ordered = np.sort(self.marks)
+        return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def _repeated(plan: Plan, pairing: Pairing, system: str) -> Account:
+    """Count the rows that are identical to another row in the eyes of some measures."""
+    found: Account = Counter()
+    by_identity: dict[tuple[str, ...], list[str]] = {}
+    for one in plan.measures:
+        by_identity.setdefault(one.identity, []).append(repr(one))
+    for identity, names in by_identity.items():
+        if pairing.rows is None and set(identity) >= set(IDENTITY):
+            continue
+        detail = "" if identity == IDENTITY else ", ".join(names)
+        for side, count in zip(("gold", system), pairing.repeated(identity), strict=True):
+            if count:
+                found[side, "repeated", detail] += count
+    return found
+
+
+def assemble(plan: Plan, systems: Mapping[str, PartialResult]) -> Result:
+    """Return the result of what was counted of each system."""
+    parts = list(systems.values())
+    plan.refuse_unknown_attributes({name for part in parts for name in part.attributes})
+    labels = {label for part in parts for label in part.labels}
+    scores, notes = [], [*parts[0].gold.notes, *plan.label_map.unused(labels)]
+    for system, part in systems.items():
+        notes += [*part.pred.notes, *describe(part.account)]
+        for one, tally in zip(plan.measures, part.tallies, strict=True):
+            line = plan.signature(one, part.gold.fingerprint, part.pred.fingerprint)
+            scores.append(Scores(system, one, tally, plan.beta, line, part.pairing))
+    inputs = {"gold": parts[0].gold.shown(), "systems": {name: part.pred.shown() for name, part in systems.items()}}
+    return Result(
+        tuple(scores), inputs, tuple(dict.fromkeys(notes)), bootstrap=plan.ci, by=plan.by, settings=plan.settings()
+    )
