@@ -1,4 +1,4 @@
-"""Documents scored as they come in, in whatever order and pieces: the numbers of all at once."""
+"""Scoring chunks as they come in, in any order and size, gives the numbers of whole corpora."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from hypothesis import strategies as st
 
 import spanscore as ss
 from calls import run
-from spanscore.corpus import Corpus
-from spanscore.corpus import duplicates as seen
+from spanscore.corpus import Corpus, duplicates
 from spanscore.corpus.arrow import schema_for, write_parquet
 from spanscore.corpus.strings import Strings
-from spanscore.engine.local import score_chunks
 from spanscore.errors import InputError
 from spanscore.formats import read_chunks, source
 from spanscore.result.files import to_json
@@ -63,10 +61,10 @@ def test_any_order_and_any_pieces(data: st.DataObject) -> None:
         with pytest.raises(InputError, match="not in the gold data") as whole:
             ss.score(gold, pred, **settings)
         with pytest.raises(InputError) as found:
-            score_chunks(*chunks, **settings)
+            ss.score(*chunks, keep_spans=False, **settings)
         assert str(found.value).split(",")[0] == str(whole.value).split(",")[0]
         return
-    assert to_json(score_chunks(*chunks, **settings)) == to_json(ss.score(gold, pred, **settings))
+    assert to_json(ss.score(*chunks, keep_spans=False, **settings)) == to_json(ss.score(gold, pred, **settings))
 
 
 @pytest.mark.parametrize("least", [2, 1 << 16])
@@ -75,12 +73,13 @@ def test_any_order_and_any_pieces(data: st.DataObject) -> None:
 def test_an_id_that_comes_again_is_refused_wherever_it_is(
     side: str, size: int, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seen, "LEAST", least)
+    monkeypatch.setattr(duplicates, "LEAST", least)
     once = Corpus.from_arrays(list("abcdefg"), [0], [0], [1], ["X"])
     twice = once.take(np.array([0, 1, 2, 3, 4, 5, 1]))
     sides = {"gold": once, "pred": once, side: replace(twice, source="twice.jsonl")}
+    parts = pieces(sides["gold"], size), pieces(sides["pred"], size)
     with pytest.raises(InputError, match='twice.jsonl: two documents have the id "b"'):
-        score_chunks(pieces(sides["gold"], size), pieces(sides["pred"], size), ["exact"], extra_documents="ignore")
+        ss.score(*parts, ["exact"], extra_documents="ignore", keep_spans=False)
 
 
 @pytest.mark.parametrize("text", ["Ann saw Ann. ", "Zoë saw Zoë. "])
@@ -100,7 +99,7 @@ def test_what_went_by_is_not_kept(text: str, suffix: str, tmp_path: Path, monkey
     gc.disable()
     try:
         before = strings_alive()
-        score_chunks(read_chunks(path), read_chunks(path), ["iou", "iou.pii", "exact", "token"])
+        ss.score(path, path, ["iou", "iou.pii", "exact", "token"], keep_spans=False)
         assert strings_alive() == before
     finally:
         gc.enable()

@@ -1,4 +1,4 @@
-"""Files scored by several processes: the same bytes as by one, or one process does it and says why."""
+"""Files scored by several processes give the same bytes as one process, which takes over if they cannot."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,11 @@ from typing import Any
 import pytest
 
 from calls import write
-from spanscore.engine import ranges
-from spanscore.engine.local import count_chunks
-from spanscore.engine.parts import Plan, choose, result_of
-from spanscore.engine.processes import Workers, share
+from spanscore.engine import Inputs, Plan, evaluate, ranges
+from spanscore.engine.partial import PartialResult, assemble
+from spanscore.engine.processes import ProcessPool
 from spanscore.formats import read_chunks
+from spanscore.formats import spanscore as own
 from spanscore.result.files import to_json
 from spanscore.stats import Bootstrap
 
@@ -38,7 +39,8 @@ def documents(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(ranges, "LEAST", 1000)
+    monkeypatch.setattr(own, "LEAST", 1000)
+    monkeypatch.setattr(ranges, "WORTHWHILE", 1000)
     gold, pred = documents(400)
     write(tmp_path / "gold.jsonl", gold)
     write(tmp_path / "pred.jsonl", pred)
@@ -48,57 +50,51 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers(2) as some:
-        yield some
+PLAN = Plan.of(["iou", "exact", "presidio"])
 
 
-PLAN = Plan(choose(["iou", "exact", "presidio"], 1.0))
+def inputs(folder: Path, suffix: str) -> Inputs:
+    return Inputs.of(str(folder / f"gold.{suffix}"), {"s": str(folder / f"pred.{suffix}")})
 
 
-def paths(folder: Path, suffix: str) -> list[ranges.File]:
-    return [(str(folder / f"{name}.{suffix}"), None) for name in ("gold", "pred")]
-
-
-def whole(plan: Plan, gold: ranges.File, pred: ranges.File) -> bytes:
-    part = count_chunks(plan, read_chunks(*gold), read_chunks(*pred), "s")
-    return to_json(result_of(plan, {"s": part}))
+def in_ranges(plan: Plan, given: Inputs, jobs: int = 2) -> PartialResult | None:
+    with ranges.RangeCounter(plan, given, jobs) as counter:
+        return counter.count("s", given.systems["s"])
 
 
 @pytest.mark.parametrize("ci", [None, Bootstrap(resamples=50)], ids=["sums", "by document"])
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_several_processes_give_the_same_bytes(files: Path, jobs: int, ci: Bootstrap | None) -> None:
-    plan = Plan(PLAN.measures, ci=ci)
-    gold, pred = paths(files, "jsonl")
-    with Workers(jobs - 1) as others:
-        part = ranges.count_ranges(plan, gold, pred, "s", others)
+    plan, given = Plan.of(PLAN.measures, ci=ci), inputs(files, "jsonl")
+    part = in_ranges(plan, given, jobs)
     assert part is not None
-    assert to_json(result_of(plan, {"s": part})) == whole(plan, gold, pred)
+    assert to_json(assemble(plan, {"s": part})) == to_json(evaluate(plan, given))
 
 
 @pytest.mark.parametrize("count", [2, 5, 17])
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
 def test_ranges_have_every_document_once(files: Path, suffix: str, count: int) -> None:
-    gold, pred = paths(files, suffix)
     if suffix == "parquet":
         import pyarrow.parquet as pq
 
         for name, rows in (("gold", 30), ("pred", 41)):
             pq.write_table(pq.read_table(files / f"{name}.parquet"), files / f"{name}.parquet", row_group_size=rows)
-    tasks = ranges.plan_ranges(gold, pred, count)
+    given = inputs(files, suffix)
+    tasks = ranges.plan_ranges(given.gold, given.systems["s"], count)
     assert len(tasks) == min(count, 14 if suffix == "parquet" else count)
     ids: list[str] = []
     for task in tasks:
-        for side, part in ((task.gold, task.ranges[0]), (task.pred, task.ranges[1])):
-            found = [name for corpus in read_chunks(*side, part=part) for name in corpus.ids]
-            ids += found if side == task.gold else []
-            assert found == [name for corpus in read_chunks(*task.gold, part=task.ranges[0]) for name in corpus.ids]
+        sides = zip((task.gold, task.pred), task.ranges, strict=True)
+        gold, pred = (
+            [name for corpus in read_chunks(file.path, file.format, part=part) for name in corpus.ids]
+            for file, part in sides
+        )
+        assert gold == pred
+        ids += gold
     assert ids == [f"doc {number}" for number in range(400)]
-    parts = [ranges.count_range(PLAN, task, "s") for task in tasks]
-    merged = ranges.merge_ranges(parts, gold, pred)
+    merged = ranges.merge_ranges([ranges.count_range(PLAN, "s", task) for task in tasks], tasks[0])
     assert merged is not None
-    assert to_json(result_of(PLAN, {"s": merged})) == whole(PLAN, gold, pred)
+    assert to_json(assemble(PLAN, {"s": merged})) == to_json(evaluate(PLAN, given))
 
 
 @pytest.mark.parametrize(
@@ -113,13 +109,12 @@ def test_ranges_have_every_document_once(files: Path, suffix: str, count: int) -
     ],
     ids=["reversed", "two swapped", "one less", "one more", "an id twice", "a wrong line"],
 )
-def test_one_process_does_what_ranges_cannot(files: Path, workers: Workers, spoil: Any) -> None:
+def test_one_process_does_what_ranges_cannot(files: Path, spoil: Any) -> None:
     gold, pred = documents(400)
     spoil(gold, pred)
     write(files / "gold.jsonl", gold)
     write(files / "pred.jsonl", pred)
-    gold_file, pred_file = paths(files, "jsonl")
-    assert ranges.count_ranges(PLAN, gold_file, pred_file, "s", workers) is None
+    assert in_ranges(PLAN, inputs(files, "jsonl")) is None
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -141,25 +136,38 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert "gold.jsonl:8001: spans[2].end: the offset -1 is negative" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPool]:
+    with ProcessPool(2) as some:
+        yield some
+
+
 @pytest.mark.parametrize("wrong", [0, 3, 7])
-def test_the_first_error_ends_the_work(wrong: int, workers: Workers) -> None:
+def test_the_first_error_ends_the_work(wrong: int, pool: ProcessPool) -> None:
     with pytest.raises(ZeroDivisionError):
-        share(partial(divmod, 5), [number - wrong for number in range(8)], workers)
+        list(pool.map(partial(divmod, 5), [number - wrong for number in range(8)]))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 50])
-def test_work_is_shared_and_comes_back_in_order(count: int, workers: Workers) -> None:
-    assert share(str, range(count), workers) == [str(number) for number in range(count)]
+def test_results_come_back_in_order(count: int, pool: ProcessPool) -> None:
+    assert list(pool.map(str, range(count))) == [str(number) for number in range(count)]
 
 
-def test_a_process_that_ends_is_not_waited_for(files: Path) -> None:
-    with Workers(1) as some:
-        with pytest.raises(ConnectionError):
-            some.ask(0, os._exit, 0)
-        with pytest.raises(ConnectionError):
-            some.ask(0, str, 0)
-        gold, pred = paths(files, "jsonl")
-        assert ranges.count_ranges(PLAN, gold, pred, "s", some) is None
+def test_a_process_that_dies_is_not_waited_for() -> None:
+    with ProcessPool(1) as some, pytest.raises(BrokenProcessPool):
+        some.submit(os._exit, 0).result()
+
+
+def test_processes_do_not_import_from_the_current_folder(tmp_path: Path) -> None:
+    gold, pred = documents(9000)
+    write(tmp_path / "gold.jsonl", gold)
+    write(tmp_path / "pred.jsonl", pred)
+    for name in ("pickle", "selectors", "json", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the current folder')")
+    script = Path(sys.executable).with_name("spanscore")
+    call = [script, "score", "gold.jsonl", "pred.jsonl", "--jobs", "2", "-q", "--json", "-"]
+    done = subprocess.run(call, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ from scipy import stats as independent
 
 import spanscore as ss
 from spanscore.align import pair
-from spanscore.engine.local import score_chunks
-from spanscore.engine.parts import tally_all
+from spanscore.engine.partial import tally_all
 from spanscore.measures import measure
 from spanscore.result import Scores
 from spanscore.stats import Bootstrap, Kinds, binomial_bounds, holm, kendall, percentile_interval, permutation_p, stream
@@ -134,7 +133,7 @@ def test_chunks_and_whole_corpora_give_the_same_intervals(both: tuple[ss.Corpus,
     gold, pred = both
     whole = ss.score(gold, pred, MEASURES, ci=ci)
     pieces = [(gold.block(i, i + 50), pred.block(i, i + 50)) for i in range(0, 400, 50)]
-    chunks = score_chunks((g for g, _ in pieces), (p for _, p in pieces), MEASURES, ci=ci)
+    chunks = ss.score((g for g, _ in pieces), (p for _, p in pieces), MEASURES, ci=ci, keep_spans=False)
     for a, b in zip(whole.scores, chunks.scores, strict=True):
         assert a.interval(ci) == b.interval(ci)
         assert a.signature == b.signature

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
@@ -319,8 +320,10 @@ class Registry(Generic[V]):
         raise UsageError(f"There is no {self.kind} '{printable(name)}'{hint} List them with: spanscore {self.kind}s.")
 
     def classes(self) -> Iterator[type[V]]:
-        """Yield all classes in order of their names."""
-        return map(self.find, self.names())
+        """Yield all classes in order of their names, except plug-ins that cannot be loaded."""
+        for name in self.names():
+            with suppress(UsageError):
+                yield self.find(name)
 
     @cached_property
     def _modules(self) -> frozenset[str]:

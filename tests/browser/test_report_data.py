@@ -30,7 +30,7 @@ def test_suspects_are_where_all_systems_say_the_same(page: Any, tmp_path: Path) 
     ]
     two = [{"start": 0, "end": 3, "label": "P"}, {"start": 39, "end": 42, "label": "P"}]
     corpora = [ss.Corpus.from_documents([{"id": "d", "text": text, "spans": spans}]) for spans in (gold, one, two)]
-    result = ss.score_all(corpora[0], {"one": corpora[1], "two": corpora[2]}, "exact")
+    result = ss.score(corpora[0], {"one": corpora[1], "two": corpora[2]}, "exact")
     write_report(result, tmp_path / "r.html")
     opened(page, tmp_path / "r.html", "#sus=1&v=all")
     # both cut Ann Lee short (twice: the gold span, and the prediction), both miss Oslo, both add Kim; only one has Bob
@@ -116,7 +116,7 @@ def hostile() -> tuple[ss.Corpus, ss.Corpus]:
 @pytest.mark.parametrize("folder_", [False, True], ids=["page", "folder"])
 def test_hostile_data_is_shown_and_nothing_runs(page: Any, tmp_path: Path, folder_: bool) -> None:
     gold, pred = hostile()
-    result = ss.score_all(gold, {"<b>&": pred, "</title><script>alert(9)</script>": pred}, ["exact", "iou"])
+    result = ss.score(gold, {"<b>&": pred, "</title><script>alert(9)</script>": pred}, ["exact", "iou"])
     target = tmp_path / "r" if folder_ else tmp_path / "r.html"
     write_report(result, target, folder=folder_, title="</title><script>alert(4)</script>")
     opened(page, target / "index.html" if folder_ else target, "#v=all")

@@ -50,7 +50,7 @@ FILES = {
     "bad UTF-8": (GOOD + b'{"id": "d2", "text": "\xff", "spans": []}\n', ["bad.jsonl:2", "UTF-8"]),
     "bad UTF-8 in a label": (span('"start": 0, "end": 1, "label": "P').replace(b'"P}', b'"\xff"}'), ["bad.jsonl:2"]),
     "NUL byte": (GOOD + b'{"id": "d2", "text": "a\0b", "spans": []}\n', ["bad.jsonl:2", "JSON"]),
-    "only NULs": (b"\0" * 500, ["bad.jsonl", "not text"]),
+    "only NULs": (b"\0" * 500, ["bad.jsonl", "neither UTF-8 text"]),
     "nested deeply": (GOOD + b'{"id": "d2", "x": ' + b"[" * 50_000 + b"]" * 50_000 + b', "spans": []}\n', ["bad.jsonl:2", "deeply"]),
     "unpaired surrogate": (GOOD + b'{"id": "d2", "text": "\\ud800", "spans": []}\n', ["bad.jsonl:2", "JSON"]),
     "tokens in disorder": (line("[]", '"id": "d2", "tokens": [[4, 7], [0, 3]], '), ["bad.jsonl:2", "tokens[1]"]),
@@ -60,16 +60,16 @@ FILES = {
     "damaged gzip": (gzip.compress(GOOD * 100)[:60], ["bad.jsonl", "gzip"]),
     "JSON of no known format": (b'[{"a": 1}]', ["bad.jsonl", "--gold-format"]),
     "text of no known format": (b"just some secret prose\n", ["bad.jsonl", "--gold-format"]),
-    "an image": (b"\x89PNG\r\n\x1a\n\xff\xfe\xfd" * 9, ["bad.jsonl", "not text"]),
+    "an image": (b"\x89PNG\r\n\x1a\n\xff\xfe\xfd" * 9, ["bad.jsonl", "neither UTF-8 text"]),
     "presidio with a wrong field": (b'[{"full_text": "Ann",\n "spans": [{"entity_type": "P", "start_position": "0"}]}]', ["bad.jsonl:1: [0]", "start_position"]),
     "presidio cut off": (b'[{"full_text": "Ann", "spans": [', ["bad.jsonl", "not JSON"]),
-    "presidio past the text": (b'[\n{"full_text": "Ann", "spans": [{"entity_type": "P", "start_position": 0, "end_position": 9}]}]', ["bad.jsonl:2: [0]", "past the text"]),
+    "presidio past the text": (b'[\n{"full_text": "Ann", "spans": [{"entity_type": "P", "start_position": 0, "end_position": 9}]}]', ["bad.jsonl:2: [0]", "not inside the text", "3 characters"]),
     "nlpsandbox with a negative length": (b'{"textDateAnnotations": [{"start": 1, "length": -1}]}', ["bad.jsonl:1: [0].textDateAnnotations[0].length", "negative"]),
     "nlpsandbox without a name": (b'[{"annotationSource": {}, "textDateAnnotations": []}]', ["bad.jsonl:1: [0]", "resourceSource"]),
     "neleval with a reversed mention": (b"doc\t1\t4\ndoc\t9\t5\n", ["bad.jsonl:2", "before the start"]),
     "neleval with a wrong score": (b"doc\t1\t4\tQ1\tnan\tPER\n", ["bad.jsonl:1", "score"]),
     "conll with one column": (b"Ann B-PER\nleft\n", ["bad.jsonl:2", "column"]),
-    "conll with a wrong tag": (b"Ann B-PER\nleft X-PER\nx U-PER\n", ["bad.jsonl:2", "not a tag"]),
+    "conll with a wrong tag": (b"Ann B-PER\nleft X-PER\nx U-PER\n", ["bad.jsonl:2", "does not hold a tag"]),
 }  # fmt: skip
 
 
@@ -106,8 +106,8 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "a folder": (["score", "folder", "g.jsonl"], ["folder", "this is a folder"]),
     "unknown measure": (["score", "g.jsonl", "g.jsonl", "-m", "iuo"], ["did you mean 'iou'"]),
     "unknown parameter": (["score", "g.jsonl", "g.jsonl", "-m", "iou(treshold=1)"], ["did you mean 'threshold'"]),
-    "measure without parameters": (["score", "g.jsonl", "g.jsonl", "-m", "char(x=1)"], ["char has no parameters"]),
-    "not a measure": (["score", "g.jsonl", "g.jsonl", "-m", "iou("], ["is not a measure"]),
+    "measure without parameters": (["score", "g.jsonl", "g.jsonl", "-m", "char(x=1)"], ["char has no option 'x'"]),
+    "not a measure": (["score", "g.jsonl", "g.jsonl", "-m", "iou("], ["cannot be parsed"]),
     "threshold too high": (["score", "g.jsonl", "g.jsonl", "-m", "iou(threshold=1.5)"], ["threshold=1.5", "from 0 to 1"]),
     "threshold is no number": (["score", "g.jsonl", "g.jsonl", "-m", "iou(threshold=x)"], ["threshold=x", "a number"]),
     "threshold is nan": (["score", "g.jsonl", "g.jsonl", "-m", "iou(threshold=nan)"], ["threshold=nan", "a number"]),
@@ -127,7 +127,7 @@ CALLS: dict[str, tuple[list[str], list[str]]] = {
     "a prediction past the gold text": (["score", "g.jsonl", "past.jsonl"], ["past.jsonl", '"d1"', "past the gold text"]),
     "no text for skip words": (["score", "notext.jsonl", "notext.jsonl", "-m", "iou(skip=punct)"], ['"d1"', "neither text nor tokens"]),
     "no folder to write to": (["score", "g.jsonl", "g.jsonl", "-o", "g.jsonl/out"], ["g.jsonl/out"]),
-    "unknown tag scheme": (["score", "c.conll", "c.conll", "--tag-scheme", "BIO2"], ["BIO2"]),
+    "unknown tag scheme": (["score", "c.conll", "c.conll", "--gold-format", "conll(scheme=BIO2)"], ["scheme=BIO2", "IOB2"]),
 }  # fmt: skip
 
 

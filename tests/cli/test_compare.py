@@ -214,7 +214,9 @@ def test_a_small_drop_in_the_same_documents_is_seen(systems: Path) -> None:
         "-q",
         cwd=systems,
     )
-    assert "different betas" in run("gate", "fewer", "--max-drop", "f=0.01", "--baseline", "weak", cwd=systems, code=2)[1]
+    assert (
+        "different betas" in run("gate", "fewer", "--max-drop", "f=0.01", "--baseline", "weak", cwd=systems, code=2)[1]
+    )
     run("score", "gold.jsonl", "sys=weak.jsonl", "-m", "iou", "-o", "weak", "-q", cwd=systems)
     assert "the baseline has no recall" in run(*gate, cwd=systems, code=2)[1]
 

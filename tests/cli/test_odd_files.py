@@ -191,4 +191,4 @@ def test_two_documents_in_one_line_are_refused_whatever_the_count_of_lines(more:
     (tmp_path / "x.jsonl").write_text(f"{one}\r{two}\n \n{three}\n")
     code, _, said = run("check", "x.jsonl", cwd=tmp_path)
     assert code == 2
-    assert "x.jsonl:1: this is not a line of JSON" in said
+    assert "x.jsonl:1: invalid JSON" in said

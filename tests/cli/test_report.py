@@ -16,7 +16,6 @@ import pytest
 
 import spanscore as ss
 from calls import run, write
-from spanscore.engine.local import score_all
 from spanscore.report.page.examples import Examples
 
 
@@ -53,7 +52,7 @@ def test_the_same_results_give_the_same_page(scored: Path) -> None:
 def test_files_that_have_moved_can_be_named(scored: Path) -> None:
     (scored / "gold.jsonl").rename(scored / "moved.jsonl")
     _, error = run("report", "out", cwd=scored, code=2)
-    assert "gold.jsonl is not there" in error
+    assert "gold.jsonl does not exist any more" in error
     run("report", "out", "--gold", "moved.jsonl", "a=a.jsonl", "-o", "r.html", cwd=scored)
     assert (scored / "r.html").exists()
 
@@ -69,15 +68,15 @@ def test_files_that_have_changed_are_refused(scored: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (("nothing",), "the results cannot be read"),
+        (("nothing",), "cannot read the results"),
         (("gold.jsonl",), "are no"),
         (("out", "c=a.jsonl"), "no system called 'c'"),
         (("out", "--max-mb", "1"), "--max-mb must be greater than"),
-        (("out", "--right", "-1"), "--right must not be below 0"),
+        (("out", "--right", "-1"), "--right must not be negative"),
         (("out", "-o", "no/where.html"), "cannot write the report"),
         (("out", "-o", "out"), "cannot write the report"),
         (("out", "--folder", "-o", "gold.jsonl"), "cannot write the report"),
-        (("out", "--mask", "--no-text"), "cannot go together"),
+        (("out", "--mask", "--no-text"), "cannot be combined"),
     ],
 )
 def test_wrong_calls(call: tuple[str, ...], words: str, scored: Path) -> None:
@@ -88,7 +87,7 @@ def test_wrong_calls(call: tuple[str, ...], words: str, scored: Path) -> None:
 def test_every_output_holds_only_as_much_text_as_it_may(scored: Path, option: str, name: str, year: str) -> None:
     run("score", "gold.jsonl", "a.jsonl", "-o", "s", option, "-q", cwd=scored)
     run("compare", "gold.jsonl", "a.jsonl", "b.jsonl", "-o", "c", option, "-q", cwd=scored)
-    replay = ("--detector", "replay", "--predictions", "a.jsonl", "--allow-missing-mappings")
+    replay = ("--detector", "replay(file=a.jsonl)", "--allow-missing-mappings")
     run("run", "gold.jsonl", *replay, "-o", "r", option, "-q", cwd=scored)
     for folder in ("s", "c", "r"):
         for path in (scored / folder).iterdir():
@@ -132,8 +131,8 @@ def _one_document() -> Any:
 def test_gold_spans_that_overlap_stay_where_only_predictions_are_settled() -> None:
     gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 2], [9, 5], ["A", "B"])
     pred = ss.Corpus.from_arrays(["d"], [0, 0], [0, 2], [9, 5], ["A", "B"], score=[0.5, 0.9])
-    both = score_all(gold, {"x": pred}, "exact", resolve="score")["exact"].counts
-    only = score_all(gold, {"x": pred}, "exact", resolve="score", resolve_gold=False)["exact"].counts
+    both = ss.score(gold, {"x": pred}, "exact", resolve="score")["exact"].counts
+    only = ss.score(gold, {"x": pred}, "exact", resolve="score", resolve_gold=False)["exact"].counts
     assert (both["annotated"], only["annotated"], only["predicted"]) == (1, 2, 1)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import spanscore as ss
-from spanscore.formats import FORMATS, read_chunks
+from spanscore.formats import REGISTRY, read_chunks
 from spanscore.formats.tags import SCHEMES, decode_tags
 
 
@@ -157,7 +157,7 @@ def test_conll(tmp_path: Path) -> None:
     path.write_text("B-PER x Ann\nO x left\n")
     with pytest.raises(ss.InputError, match="a.conll:1"):
         ss.read(path, "conll", scheme="IOB2")
-    assert spans(ss.read(path, "conll", tag_column=0)) == [("1", 0, 5, "PER")]
+    assert spans(ss.read(path, "conll", column=0)) == [("1", 0, 5, "PER")]
 
 
 @pytest.mark.parametrize(
@@ -187,5 +187,5 @@ def test_a_format_can_be_forced_and_every_format_says_why(tmp_path: Path) -> Non
     path = write(tmp_path / "a.jsonl", {"id": "1", "spans": [], "full_text": "x"})
     assert ss.read(path).format == "spanscore"
     forced = ss.read(path, "presidio")
-    assert (forced.format, forced.format_reason) == ("presidio", "as asked")
-    assert set(FORMATS) == {"conll", "neleval", "nlpsandbox", "parquet", "presidio", "spanscore"}
+    assert (forced.format, forced.format_reason) == ("presidio", "as given")
+    assert REGISTRY.names() == ["conll", "neleval", "nlpsandbox", "parquet", "presidio", "spanscore"]

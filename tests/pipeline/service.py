@@ -1,6 +1,7 @@
-"""A service with Presidio's REST contract, in a process of its own; it can be told to misbehave.
+"""A service with Presidio's REST contract, run as its own process; it can be made to misbehave.
 
-The first requests for a text that begins with a word in braces get that fault: {500}, {drop}, {slow}, {junk}.
+The first requests for a text that begins with a word in braces fail in that way: {500}, {drop}, {slow}, {junk}.
+`{always}` never succeeds, and `{refuse}` is rejected as a bad request.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from spanscore.corpus.records import Document
 from spanscore.detectors.presidio import Presidio
 
 FAULTS = 2
-"""How often a text gets its fault before it gets its answer."""
+"""How many requests for a text fail before one succeeds."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -28,7 +29,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.startswith("/supportedentities"):
-            self._answer(200, list(self.detector.entities("en").supported or ()))
+            self._answer(200, list(self.detector.describe().types.supported or ()))
         else:
             self._answer(200, "up")
 
@@ -53,7 +54,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(400, {"error": "bad"})
         else:
             with self.lock:
-                found = next(iter(self.detector([Document(id="0", text=text, spans=[])], body["language"])))
+                found = next(iter(self.detector.detect([Document(id="0", text=text, spans=[])])))
             spans = [
                 {"entity_type": one.label, "start": one.start, "end": one.end, "score": one.score}
                 for one in (found if isinstance(found, list) else [])

@@ -1,10 +1,11 @@
-"""`spanscore run` with functions and programs of one's own, that fail, hang, leave and say odd things."""
+"""`spanscore run` with a user's own functions and programs that fail, hang, exit or answer nonsense."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ def fine(text, language):
     with open("calls.log", "a") as file:
         file.write(text + chr(10))
     return [{"start": 0, "end": 1, "label": "PERSON", "score": 0.5}]
-def leaves(text, language):
+def exits(text, language):
     sys.exit("secret " + text)
 def nothing(text, language):
     return []
@@ -46,22 +47,22 @@ def mine(tmp_path: Path) -> Path:
 
 
 def function(name: str, *more: str) -> tuple[str, ...]:
-    return ("run", "data.jsonl", "--detector", "python", "--function", f"mine:{name}", "-q", *more)
+    return ("run", "data.jsonl", "--detector", f"python(function=mine:{name})", "-q", *more)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_function_that_leaves_does_not_take_the_run_with_it(jobs: str, mine: Path) -> None:
-    said = spanscore(*function("leaves", "-o", "out", "--jobs", jobs), cwd=mine, code=2).stderr
+def test_a_function_that_exits_does_not_end_the_run(jobs: str, mine: Path) -> None:
+    said = spanscore(*function("exits", "-o", "out", "--jobs", jobs), cwd=mine, code=2).stderr
     assert "the function raised SystemExit" in said
     assert "secret" not in said
     said = spanscore(*function("odd", "-o", "odd", "--jobs", jobs), cwd=mine, code=2).stderr
     assert "a score that is not a finite number" in said
 
 
-def test_a_run_that_cannot_be_written_leaves_the_one_before(mine: Path) -> None:
+def test_a_failed_write_keeps_the_previous_results(mine: Path) -> None:
     spanscore(*function("fine", "-o", "out"), cwd=mine)
     before = {path.name: path.read_bytes() for path in (mine / "out").iterdir()}
-    call = f"ulimit -f 100; exec {sys.executable} -m spanscore {' '.join(function('nothing', '-o', 'out'))}"
+    call = f"ulimit -f 100; exec {sys.executable} -m spanscore {shlex.join(function('nothing', '-o', 'out'))}"
     done = subprocess.run(
         ["bash", "-c", call],
         cwd=mine,
@@ -74,7 +75,7 @@ def test_a_run_that_cannot_be_written_leaves_the_one_before(mine: Path) -> None:
     assert {name: (mine / "out" / name).read_bytes() for name in before} == before
 
 
-def test_what_was_finished_is_not_detected_again(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resuming_detects_only_failed_documents_again(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLAKY", "1")
     spanscore(*function("flaky", "-o", "out", "--max-failures", "9"), cwd=mine)
     assert failures(mine / "out") == 4
@@ -90,7 +91,7 @@ def failures(folder: Path) -> int:
     return found
 
 
-def test_answers_that_may_be_of_other_documents_are_not_kept(mine: Path) -> None:
+def test_answers_that_may_belong_to_other_documents_are_not_kept(mine: Path) -> None:
     (mine / "shifted.py").write_text(
         "import json, sys\nprint('building a cache')\nfor line in sys.stdin:\n    print(json.dumps({'spans': []}), flush=True)\n"
     )
@@ -98,13 +99,13 @@ def test_answers_that_may_be_of_other_documents_are_not_kept(mine: Path) -> None
         "import json, sys\nprint(json.dumps({'spans': []}))\nfor line in sys.stdin:\n    print(json.dumps({'spans': []}), flush=True)\n"
     )
     for name, words in (("shifted", "is not a JSON object"), ("more", "wrote more lines than it was given")):
-        call = ("run", "data.jsonl", "--detector", "command", "--command", f"{sys.executable} {name}.py", "-o", name)
+        call = ("run", "data.jsonl", "--detector", f'command(run="{sys.executable} {name}.py")', "-o", name)
         assert words in spanscore(*call, "--max-failures", "9", cwd=mine, code=2).stderr
         assert not (mine / name).exists()
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_an_interrupt_ends_the_run_at_once(jobs: str, mine: Path) -> None:
+def test_ctrl_c_ends_the_run_at_once(jobs: str, mine: Path) -> None:
     call = [sys.executable, "-m", "spanscore", *function("hangs", "-o", "out", "--jobs", jobs)]
     environment = {**os.environ, "PYTHONPATH": str(mine)}
     process = subprocess.Popen(
@@ -129,10 +130,10 @@ def test_two_runs_do_not_share_a_folder(mine: Path) -> None:
     said = spanscore(*function("hangs", "-o", "out", "--resume"), cwd=mine, code=2).stderr
     process.kill()
     process.wait()
-    assert "another run is at work in this folder" in said
+    assert "another run is writing to this folder" in said
 
 
-def test_lines_of_errors_stay_lines(mine: Path) -> None:
+def test_line_breaks_in_errors_survive_in_csv(mine: Path) -> None:
     spans = [{"start": 0, "end": 6, "label": "PERSON"}]
     write(mine / "data.jsonl", [{"id": "a", "text": "x\r=1+1\n", "spans": spans}])
     spanscore(*function("nothing", "-o", "out"), cwd=mine)
@@ -146,10 +147,10 @@ def test_lines_of_errors_stay_lines(mine: Path) -> None:
         (("--beta", "nan"), "beta must be"),
         (("--score-threshold", "nan"), "finite number"),
         (("--entities", "NOSUCH"), "There is no entity type 'NOSUCH'"),
-        (("--language", "é"), "not the code of a language"),
+        (("--language", "é"), "is not a language code"),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_is_detected(call: tuple[str, ...], words: str, mine: Path) -> None:
+def test_impossible_settings_are_refused_before_detection(call: tuple[str, ...], words: str, mine: Path) -> None:
     assert words in spanscore(*function("fine", "-o", "out", *call), cwd=mine, code=2).stderr
     assert not (mine / "calls.log").exists()
     assert not (mine / "out").exists()

@@ -1,4 +1,4 @@
-"""`spanscore run` with the real presidio-analyzer, from a dataset to the files."""
+"""`spanscore run` with the real presidio-analyzer, from a dataset to the output files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_presidio_over_a_dataset(language: str, locale: str, tmp_path: Path) -> 
     made_up(tmp_path / "data.jsonl", 60, locale)
     done = spanscore("run", "data.jsonl", "--language", language, "-o", "out", cwd=tmp_path)
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
-    assert "a blank pipeline stands in" in done.stderr
+    assert "a blank pipeline replaces it" in done.stderr
     said = metrics(tmp_path / "out")
     assert list(said)[:4] == ["precision", "recall", "f1_score", "details"]
     details = said["details"]
@@ -66,7 +66,7 @@ def test_presidio_over_a_dataset(language: str, locale: str, tmp_path: Path) -> 
     assert said["f1_score"] == pytest.approx(5 * p * r / (4 * p + r))
     assert details["entity_recall_dict"]["EMAIL_ADDRESS"] == 1.0
     assert details["entity_precision_dict"]["PERSON"] is None
-    # the same numbers by scoring the predictions that were written
+    # scoring the predictions that were written gives the same numbers
     result = ss.score(
         ss.read(tmp_path / "data.jsonl"),
         _resolved(tmp_path / "out" / "predictions.jsonl"),
@@ -98,7 +98,7 @@ def test_context_words_work_on_the_blank_pipeline() -> None:
     assert scores["0"] > scores["1"]
 
 
-def test_odd_texts_keep_their_offsets(tmp_path: Path) -> None:
+def test_offsets_in_unusual_texts(tmp_path: Path) -> None:
     mail = "ann.lee@example.com"
     texts = [
         f"Dr 😀 Zoë wrote: {mail}.",
@@ -125,7 +125,7 @@ def test_odd_texts_keep_their_offsets(tmp_path: Path) -> None:
         assert texts[doc][start:end] == mail
 
 
-def test_unmapped_types_discard_their_documents_or_their_spans(tmp_path: Path) -> None:
+def test_documents_or_spans_of_unmapped_types_are_left_out(tmp_path: Path) -> None:
     text = "Ask ann@example.com at Camelot."
     mail = {"start": 4, "end": 19, "label": "email"}
     castle = {"start": 23, "end": 30, "label": "CASTLE"}
@@ -163,14 +163,8 @@ def test_configurations_and_languages(tmp_path: Path) -> None:
     (tmp_path / "analyzer.yaml").write_text("supported_languages: [en, es]\ndefault_score_threshold: 0\n")
     spans = [{"start": 0, "end": 4, "label": "robot"}, {"start": 12, "end": 19, "label": "burg"}]
     write(tmp_path / "data.jsonl", [{"id": "a", "text": "R2D2 visits Camelot.", "spans": spans}])
-    configs = (
-        "--nlp-config",
-        "nlp.yaml",
-        "--recognizers-config",
-        "recognizers.yaml",
-        "--analyzer-config",
-        "analyzer.yaml",
-    )
+    files = "nlp_config=nlp.yaml, recognizers_config=recognizers.yaml, analyzer_config=analyzer.yaml"
+    configs = ("--detector", f"presidio({files})")
     done = spanscore("run", "data.jsonl", "-o", "out", *configs, cwd=tmp_path)
     assert "the spaCy model no_such_model is not installed (install it with: python -m spacy download" in done.stderr
     assert metrics(tmp_path / "out")["details"]["entity_recall_dict"] == {"CASTLE": 0.0, "ROBOT": 1.0}
@@ -189,13 +183,13 @@ def test_configurations_and_languages(tmp_path: Path) -> None:
     assert "Presidio does not support ROBOT in en; it supports " in said
     (tmp_path / "nlp.yaml").write_text("a: [")
     assert (
-        "nlp.yaml:1: the configuration is not YAML"
+        "nlp.yaml:1: the configuration is not valid YAML"
         in spanscore("run", "data.jsonl", "-o", "o", *configs, cwd=tmp_path, code=2).stderr
     )
     assert not (tmp_path / "o").exists()
 
 
-def test_tables_of_errors_are_safe_and_complete(tmp_path: Path) -> None:
+def test_error_tables_are_safe_and_complete(tmp_path: Path) -> None:
     text = '=cmd|calc, "Ann"\nann@example.com'
     spans = [{"start": 12, "end": 15, "label": "PERSON"}, {"start": 0, "end": 9, "label": "PERSON"}]
     write(tmp_path / "data.jsonl", [{"id": "+1", "text": text, "spans": spans}])
@@ -214,33 +208,15 @@ def test_tables_of_errors_are_safe_and_complete(tmp_path: Path) -> None:
     assert "ann@" not in (tmp_path / "out2" / "false_positives.csv").read_text()
 
 
-def test_replay_meets_score_and_thresholds_need_no_second_run(tmp_path: Path) -> None:
+def test_replay_gives_the_same_numbers_without_detecting_again(tmp_path: Path) -> None:
     made_up(tmp_path / "data.jsonl", 40)
     spanscore("run", "data.jsonl", "-o", "out", cwd=tmp_path)
-    spanscore(
-        "run",
-        "data.jsonl",
-        "-o",
-        "again",
-        "--detector",
-        "replay",
-        "--predictions",
-        "out/predictions.jsonl",
-        cwd=tmp_path,
-    )
+    replay = ("--detector", "replay(file=out/predictions.jsonl)")
+    spanscore("run", "data.jsonl", "-o", "again", *replay, cwd=tmp_path)
     first, second = metrics(tmp_path / "out"), metrics(tmp_path / "again")
     assert first["details"] == second["details"]
-    strict = (
-        "--detector",
-        "replay",
-        "--predictions",
-        "out/predictions.jsonl",
-        "--score-threshold",
-        "0.6",
-        "--beta",
-        "1",
-    )
-    spanscore("run", "data.jsonl", "-o", "strict", *strict, cwd=tmp_path)
+    strict = ("--score-threshold", "0.6", "--beta", "1")
+    spanscore("run", "data.jsonl", "-o", "strict", *replay, *strict, cwd=tmp_path)
     assert (
         metrics(tmp_path / "strict")["details"]["pii_counts"]["predicted"] < first["details"]["pii_counts"]["predicted"]
     )
@@ -265,20 +241,19 @@ def test_any_program_and_any_function(tmp_path: Path) -> None:
     ]
     write(tmp_path / "data.jsonl", documents)
     (tmp_path / "program.py").write_text(PROGRAM)
-    call = ("--detector", "command", "--command", f"{sys.executable} program.py")
+    call = ("--detector", f'command(run="{sys.executable} program.py")')
     spanscore("run", "data.jsonl", "-o", "out", *call, cwd=tmp_path)
     assert metrics(tmp_path / "out")["recall"] == 1.0
     (tmp_path / "mine.py").write_text(
         "import re\ndef find(text, language):\n    return [{'start': m.start(), 'end': m.end(), 'label': 'EMAIL'} for m in re.finditer(r'\\S+@\\S+', text)]\n"
     )
-    spanscore(
-        "run", "data.jsonl", "-o", "py", "--detector", "python", "--function", "mine:find", "--jobs", "2", cwd=tmp_path
-    )
+    function = ("--detector", "python(function=mine:find)", "--jobs", "2")
+    spanscore("run", "data.jsonl", "-o", "py", *function, cwd=tmp_path)
     assert metrics(tmp_path / "py")["details"] == metrics(tmp_path / "out")["details"]
     write(tmp_path / "data.jsonl", [*documents[:3], {"id": "bad", "text": "x", "spans": []}])
     said = spanscore("run", "data.jsonl", "-o", "bad", *call, cwd=tmp_path, code=2).stderr
     assert (
-        'document "bad": the detector failed: the command reported an error; 1 failure is past --max-failures 0' in said
+        'document "bad": the detector failed: the command reported an error; that is more than --max-failures 0' in said
     )
     done = spanscore("run", "data.jsonl", "-o", "bad", "--resume", "--max-failures", "1", *call, cwd=tmp_path)
     assert "the detector failed on 1 document" in done.stderr
@@ -287,28 +262,14 @@ def test_any_program_and_any_function(tmp_path: Path) -> None:
     assert lines[-1]["meta"] == {"failure": "the command reported an error"}
     for command, words in (
         ("false", "ended with exit code 1 after 0 answers"),
-        ("no-such-program-here", "cannot be run"),
+        ("no-such-program-here", "cannot run the command 'no-such-program-here'"),
         (
             f"{sys.executable} -c 'print(1); print(2); print(3); print(4); print(5)'",
             "is not a JSON object",
         ),
     ):
-        said = spanscore(
-            "run",
-            "data.jsonl",
-            "-o",
-            "bad2",
-            "--max-failures",
-            "9",
-            "--detector",
-            "command",
-            "--command",
-            command,
-            "--resume",
-            cwd=tmp_path,
-            code=2,
-        ).stderr
-        assert words in said
+        wrong = ("--detector", f'command(run="{command}")', "--max-failures", "9", "--resume")
+        assert words in spanscore("run", "data.jsonl", "-o", "bad2", *wrong, cwd=tmp_path, code=2).stderr
 
 
 @pytest.fixture(scope="module")
@@ -325,8 +286,8 @@ def service() -> Iterator[str]:
 def test_a_service_that_misbehaves(service: str, tmp_path: Path) -> None:
     made_up(tmp_path / "data.jsonl", 30)
     spanscore("run", "data.jsonl", "-o", "direct", cwd=tmp_path)
-    http = ("--detector", "http", "--url", service, "--timeout", "1")
-    spanscore("run", "data.jsonl", "-o", "http", *http, cwd=tmp_path)
+    http = ("--detector", f'http(url="{service}", timeout=1)')
+    spanscore("run", "data.jsonl", "-o", "http", *http, "--jobs", "4", cwd=tmp_path)
     assert metrics(tmp_path / "http")["details"] == metrics(tmp_path / "direct")["details"]
     documents = [
         {
@@ -343,7 +304,8 @@ def test_a_service_that_misbehaves(service: str, tmp_path: Path) -> None:
         tmp_path / "worse.jsonl",
         [{**documents[0], "id": name, "text": f"{{{name}}} ann@example.com"} for name in ("always", "refuse")],
     )
-    spanscore("run", "worse.jsonl", "-o", "worse", *http, "--retries", "1", "--max-failures", "2", cwd=tmp_path)
+    once_more = ("--detector", f'http(url="{service}", timeout=1, retries=1)', "--max-failures", "2")
+    spanscore("run", "worse.jsonl", "-o", "worse", *once_more, cwd=tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "worse" / "predictions.jsonl").read_text().splitlines()]
     assert [line["meta"]["failure"] for line in lines] == [
         "the service answered with status 500 (2 tries)",
@@ -351,14 +313,14 @@ def test_a_service_that_misbehaves(service: str, tmp_path: Path) -> None:
     ]
 
 
-def test_a_service_that_is_not_there(tmp_path: Path) -> None:
+def test_a_service_that_cannot_be_reached(tmp_path: Path) -> None:
     made_up(tmp_path / "data.jsonl", 3)
-    call = ("run", "data.jsonl", "-o", "out", "--detector", "http", "--url", "http://127.0.0.1:9", "--retries", "1")
-    assert "the service at http://127.0.0.1:9 cannot be reached" in spanscore(*call, cwd=tmp_path, code=2).stderr
+    call = ("run", "data.jsonl", "-o", "out", "--detector", 'http(url="http://127.0.0.1:9", retries=1)')
+    assert "cannot reach the service at http://127.0.0.1:9: " in spanscore(*call, cwd=tmp_path, code=2).stderr
     assert not (tmp_path / "out").exists()
 
 
-def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_can_be_resumed(tmp_path: Path) -> None:
     made_up(tmp_path / "data.jsonl", 2000)
     call = [sys.executable, "-m", "spanscore", "run", "data.jsonl", "-o", "cut", "--jobs", "2"]
     process = subprocess.Popen(call, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -375,9 +337,9 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert not (tmp_path / "cut" / "metrics.json").exists()
     partial.write_bytes(kept + b'{"id": "torn')
     said = spanscore("run", "data.jsonl", "-o", "cut", cwd=tmp_path, code=2).stderr
-    assert "an unfinished run is in this folder; give --resume" in said
+    assert "this folder holds an unfinished run; give --resume" in said
     said = spanscore("run", "data.jsonl", "-o", "cut", "--resume", "--language", "de", cwd=tmp_path, code=2).stderr
-    assert "the run in this folder is another one (language, options)" in said
+    assert "this folder holds a different run (language differ)" in said
     spanscore("run", "data.jsonl", "-o", "cut", "--resume", "--jobs", "2", cwd=tmp_path)
     done_before = len({json.loads(line)["id"] for line in kept.splitlines() if line.endswith(b"}")})
     about = json.loads((tmp_path / "cut" / "run.json").read_text())
@@ -394,19 +356,25 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     ("call", "words"),
     [
         (["--detector", "nobody"], "There is no detector 'nobody'"),
-        (["--detector", "http"], "--detector http needs --url"),
-        (["--url", "http://x"], "--url is for --detector http"),
-        (["--detector", "replay", "--predictions", "none.jsonl"], "none.jsonl"),
-        (["--detector", "python", "--function", "nowhere"], "write module:function"),
-        (["--detector", "python", "--function", "nowhere:f"], "the module 'nowhere' cannot be imported"),
-        (["--threshold", "2"], "from 0 to 1"),
+        (["--detector", "http"], "http needs url (Address of the service"),
+        (["--detector", "http(uri=x)"], "http has no option 'uri'; did you mean 'url'?"),
+        (["--detector", "presidio(url=x)"], "presidio has no option 'url'"),
+        (["--detector", "http(url=http://a=b)"], "quote the value of url"),
+        (["--detector", "http(url=x, url=y)"], "url is given twice"),
+        (["--detector", "http(url=x, timeout=0)"], "timeout must be a number greater than 0"),
+        (["--detector", "command"], "command needs run (Program and its arguments"),
+        (["--detector", "command(run='a \"b')"], "has an unclosed quotation mark"),
+        (["--detector", "replay(file=none.jsonl)"], "none.jsonl: "),
+        (["--detector", "python"], "python needs function (Function to call"),
+        (["--detector", "python(function=nowhere)"], "write module:function"),
+        (["--detector", "python(function=nowhere:f)"], "cannot import the module 'nowhere'"),
+        (["--detector", "python(function=nowhere:f)", "--jobs", "2"], "cannot import the module 'nowhere'"),
+        (["--detector", "replay(file=p.jsonl, language=de)", "--language", "fr"], "contradict each other"),
+        (["--threshold", "2"], "between 0 and 1"),
         (["--jobs", "0"], "at least 1"),
         (["--entities", ","], "--entities names no type"),
-        (["--nlp-config", "none.yaml"], "none.yaml: the configuration cannot be read"),
-        (
-            ["--detector", "replay", "--predictions", "p.jsonl", "--nlp-config", "x"],
-            "--nlp-config is for --detector presidio",
-        ),
+        (["--detector", "presidio(nlp_config=none.yaml)"], "none.yaml: cannot read the configuration"),
+        (["--detector", "replay(file=p.jsonl, nlp_config=x)"], "replay has no option 'nlp_config'"),
     ],
 )
 def test_wrong_calls(call: list[str], words: str, tmp_path: Path) -> None:
@@ -418,4 +386,4 @@ def test_wrong_calls(call: list[str], words: str, tmp_path: Path) -> None:
 def test_a_dataset_without_text_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "data.jsonl", [{"id": "a", "spans": []}])
     said = spanscore("run", "data.jsonl", "-o", "out", cwd=tmp_path, code=2).stderr
-    assert 'document "a": there is no text, which a detector needs' in said
+    assert 'document "a": the document has no text, which a detector needs' in said

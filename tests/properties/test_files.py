@@ -13,7 +13,6 @@ import pytest
 import spanscore as ss
 from spanscore.align import pair
 from spanscore.align.resolve import Resolve
-from spanscore.engine.local import score_chunks
 from spanscore.formats import read_chunks
 from spanscore.measures import Measure, measure, names
 from spanscore.measures.clustering import Clustering
@@ -75,7 +74,7 @@ def test_counts_from_files(seed: int, measures: list[Measure], tmp_path: Path, m
     gold, pred = map(ss.Corpus.from_documents, sides)
     resolve: Resolve = "longest" if measures is APART else "none"
     chunks = read_chunks(tmp_path / "gold"), read_chunks(tmp_path / "pred")
-    in_chunks = score_chunks(*chunks, measures, resolve=resolve)
+    in_chunks = ss.score(*chunks, measures, resolve=resolve, keep_spans=False)
     whole = ss.score(gold, pred, measures, resolve=resolve)
     if measures is APART:
         settled = pair(gold, pred, resolve=resolve)

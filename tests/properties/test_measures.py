@@ -15,7 +15,7 @@ import spanscore as ss
 from spanscore.align import Pairing, pair
 from spanscore.align.pairing import recode
 from spanscore.corpus import Corpus
-from spanscore.engine.parts import tally_all
+from spanscore.engine.partial import tally_all
 from spanscore.measures import Measure, measure, names
 from spanscore.measures.clustering import Clustering
 from spanscore.measures.neleval import Overlap

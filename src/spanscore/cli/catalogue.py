@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spanscore.errors import UsageError
 from spanscore.spec import REQUIRED
 
 if TYPE_CHECKING:
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
 def list_values(registry: Registry[Any]) -> None:
     """Print the names of all values of a kind with the first line of their documentation."""
-    print_columns({one.name: _summary(one) for one in registry.classes()})
+    rows = {}
+    for name in registry.names():
+        try:
+            rows[name] = _summary(registry.find(name))
+        except UsageError as error:
+            rows[name] = f"({error})"
+    print_columns(rows)
 
 
 def explain(found: type[Value], facts: dict[str, str] | None = None) -> None:

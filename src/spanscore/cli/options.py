@@ -78,7 +78,12 @@ format_help = "Input format, such as conll or 'conll(column=1)' (default: auto-d
 scoring_options = together(
     click.argument("gold"),
     click.argument("pred", nargs=-1, required=True),
-    option(INPUT, "--gold-format", metavar="FORMAT", help="Format of the gold data, such as conll or 'conll(column=1)' (default: auto-detected)."),
+    option(
+        INPUT,
+        "--gold-format",
+        metavar="FORMAT",
+        help="Format of the gold data, such as conll or 'conll(column=1)' (default: auto-detected).",
+    ),
     option(INPUT, "--pred-format", metavar="FORMAT", help="Format of the predictions (default: auto-detected)."),
     option(
         INPUT,

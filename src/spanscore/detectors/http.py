@@ -80,26 +80,25 @@ class Http(Detector):
         pool = ThreadPoolExecutor(self.concurrency)
         try:
             for document in documents:
-                waiting.append(pool.submit(self._one, document.text or ""))
+                waiting.append(pool.submit(self._one, client, document.text or ""))
                 if len(waiting) >= 2 * self.concurrency:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            client.stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            client.hang_up()
-        client.stopped.clear()
+            self.close()
 
     def close(self) -> None:
-        """Close the connections; pending requests fail at once."""
-        if "_client" in self.__dict__:
-            self._client.hang_up()
+        """Close the connections; pending requests fail at once, later ones use new connections."""
+        client: _Client | None = self.__dict__.pop("_client", None)
+        if client is not None:
+            client.hang_up()
 
     def describe(self) -> Description:
         """Return what `GET /supportedentities` lists, if the service has it; an unreachable service is an error."""
         path = f"/supportedentities?language={quote(self.language)}"
-        for answer in self._attempts("GET", path, None):
+        for answer in self._attempts(self._client, "GET", path, None):
             if isinstance(answer, Answer) and answer.status == 200:
                 with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     supported = tuple(sorted(msgspec.json.decode(answer.body, type=list[str])))
@@ -110,10 +109,10 @@ class Http(Detector):
             raise DetectorError(f"cannot reach the service at {printable(_address(self.url).geturl())}: {answer}.")
         return Description()
 
-    def _one(self, text: str) -> Detection:
+    def _one(self, client: _Client, text: str) -> Detection:
         body = msgspec.json.encode({"text": text, "language": self.language})
         why = "the run was stopped"
-        for answer in self._attempts("POST", "/analyze", body):
+        for answer in self._attempts(client, "POST", "/analyze", body):
             if isinstance(answer, str):
                 why = answer
             elif answer.status in AGAIN:
@@ -127,9 +126,9 @@ class Http(Detector):
                     why = "the service's answer is not JSON"
         return Failure(f"{why} ({self.retries + 1} {'try' if not self.retries else 'tries'})")
 
-    def _attempts(self, method: str, path: str, body: bytes | None) -> Iterator[Answer | str]:
+    def _attempts(self, client: _Client, method: str, path: str, body: bytes | None) -> Iterator[Answer | str]:
         """Yield the answer, or why there is none, of each attempt; the caller stops when it is satisfied."""
-        client, pause = self._client, 0.0
+        pause = 0.0
         for attempt in range(self.retries + 1):
             if attempt and client.stopped.wait(max(min(self.wait * 2 ** (attempt - 1), 30.0), pause)):
                 return
@@ -248,7 +247,8 @@ class _Client:
             del self._open[threading.get_ident()]
 
     def hang_up(self) -> None:
-        """Shut down all requests under way."""
+        """Shut down all requests under way, and make no more."""
+        self.stopped.set()
         for request in list(self._open.values()):
             request.shut_down()
         self._pool.close()

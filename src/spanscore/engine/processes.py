@@ -13,6 +13,7 @@ from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
+from multiprocessing import resource_tracker
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -66,26 +67,48 @@ class ProcessPool:
 
 @contextmanager
 def _for_workers() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C and do not import from the current folder."""
+    """Start processes that do not see Ctrl-C and do not import from the current folder.
+
+    They inherit that the signal is blocked. In this process it is only delayed, never lost.
+    """
     if current_thread() is not main_thread():
         yield
         return
     safe = os.environ.get("PYTHONSAFEPATH")
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        yield
+        with _interrupts_blocked():
+            yield
     finally:
         if safe is None:
             del os.environ["PYTHONSAFEPATH"]
         else:
             os.environ["PYTHONSAFEPATH"] = safe
         signal.signal(signal.SIGINT, before)
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # it would unblock the signal when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(path: list[str], prepare: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
     """Get a worker ready."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.environ.pop("PYTHONSAFEPATH", None)
     parent = multiprocessing.parent_process()
     if parent is not None:
