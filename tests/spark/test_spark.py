@@ -18,11 +18,10 @@ import pytest
 
 import spanscore as ss
 from spanscore.corpus.arrow import schema_for, write_parquet
-from spanscore.engine import spark as engine
-from spanscore.engine.local import score_chunks
-from spanscore.engine.parts import Plan, choose
+from spanscore.engine import Inputs, Plan, evaluate
+from spanscore.engine.spark import session
 from spanscore.errors import InputError, UsageError
-from spanscore.formats import read_chunks
+from spanscore.pipeline.spark import detect
 from spanscore.result.files import to_json
 from spanscore.stats import Bootstrap
 
@@ -55,9 +54,9 @@ def results(said: bytes) -> Any:
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    made = engine.session("local[2]")
-    yield made
-    made.stop()
+    started = session("local[2]")
+    yield started
+    started.stop()
 
 
 @pytest.fixture(scope="module")
@@ -66,28 +65,27 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("ci", [None, Bootstrap(resamples=100)], ids=["sums", "by document"])
-def test_frames_give_the_numbers_of_the_local_engine(spark: Any, files: tuple[str, str], ci: Bootstrap | None) -> None:
+def test_dataframes_give_the_same_numbers_as_files(spark: Any, files: tuple[str, str], ci: Bootstrap | None) -> None:
     gold, pred = (spark.read.parquet(path) for path in files)
-    found = engine.score(gold, pred.orderBy("id"), MEASURES, ci=ci)
+    found = ss.score(gold, pred.orderBy("id"), MEASURES, ci=ci)
     local = ss.score(ss.read(files[0]), ss.read(files[1]), MEASURES, ci=ci)
     assert results(to_json(found)) == results(to_json(local))
     assert found.inputs["gold"]["fingerprint"] == local.inputs["gold"]["fingerprint"]
 
 
 def test_files_give_the_same_json(spark: Any, files: tuple[str, str]) -> None:
-    plan = Plan(choose(MEASURES, 2.0), beta=2.0, ci=Bootstrap(resamples=50))
-    found = engine.score_files(plan, (files[0], None), [("pred", (files[1], None))], "local[2]", tasks=5)
-    local = score_chunks(read_chunks(files[0]), read_chunks(files[1]), MEASURES, beta=2.0, ci=Bootstrap(resamples=50))
+    plan = Plan.of(MEASURES, beta=2.0, ci=Bootstrap(resamples=50))
+    found = evaluate(plan, Inputs.of(files[0], {"pred": files[1]}), spark="local[2]")
+    local = ss.score(*files, MEASURES, keep_spans=False, beta=2.0, ci=Bootstrap(resamples=50))
     assert to_json(found) == to_json(local)
 
 
-def test_files_in_another_order_and_with_a_document_less(spark: Any, tmp_path: Path) -> None:
+def test_files_in_a_different_order_with_a_missing_document(spark: Any, tmp_path: Path) -> None:
     import numpy as np
 
     gold, pred = corpora(300)
     files = write(tmp_path, gold, pred.take(np.random.default_rng(0).permutation(299)))
-    plan = Plan(choose(MEASURES, 1.0))
-    found = engine.score_files(plan, (files[0], None), [("pred", (files[1], None))], "local[2]")
+    found = evaluate(Plan.of(MEASURES), Inputs.of(files[0], {"pred": files[1]}), spark="local[2]")
     local = ss.score(ss.read(files[0]), ss.read(files[1]), MEASURES)
     assert results(to_json(found)) == results(to_json(local))
     assert found.warnings == local.warnings == ("pred: 1 gold document without output; its spans count as missed.",)
@@ -101,19 +99,21 @@ def test_the_command_line(files: tuple[str, str]) -> None:
     assert said[0] == said[1]
 
 
-def test_wrong_data_and_wrong_calls_are_one_sentence(spark: Any, files: tuple[str, str]) -> None:
+def test_errors_are_one_sentence(spark: Any, files: tuple[str, str]) -> None:
     gold, pred = (spark.read.parquet(path) for path in files)
     with pytest.raises(UsageError, match="need all documents in one place"):
-        engine.score(gold, pred, "muc")
+        ss.score(gold, pred, "muc")
     with pytest.raises(InputError, match="needs the columns id and spans"):
-        engine.score(gold.drop("spans"), pred)
+        ss.score(gold.drop("spans"), pred)
     with pytest.raises(InputError, match='two documents have the id "doc 1'):
-        engine.score(gold.union(gold), pred)
+        ss.score(gold.union(gold), pred)
     with pytest.raises(InputError, match="not in the gold data"):
-        engine.score(gold.where("id <> 'doc 7'"), pred)
+        ss.score(gold.where("id <> 'doc 7'"), pred)
+    with pytest.raises(UsageError, match="score DataFrames with DataFrames, or files with files"):
+        ss.score(gold, files[1])
     for more, words in (
-        (["gold.jsonl", files[1], "--engine", "spark"], "is not called *.parquet"),
-        ([*files, "--engine", "spark", "-o", "out"], "leave them out with --engine spark"),
+        (["gold.jsonl", files[1], "--engine", "spark"], "is not a *.parquet file"),
+        ([*files, "--engine", "spark", "-o", "out"], "score them without Spark"),
         ([*files, "--master", "local[2]"], "--master is for --engine spark"),
     ):
         done = subprocess.run(
@@ -124,7 +124,7 @@ def test_wrong_data_and_wrong_calls_are_one_sentence(spark: Any, files: tuple[st
         assert "Traceback" not in done.stderr
 
 
-def test_a_document_with_a_million_spans_is_one_of_many(spark: Any, tmp_path: Path) -> None:
+def test_one_document_with_a_million_spans(spark: Any, tmp_path: Path) -> None:
     import numpy as np
 
     gold, pred = corpora(200)
@@ -132,17 +132,17 @@ def test_a_document_with_a_million_spans_is_one_of_many(spark: Any, tmp_path: Pa
     start = np.arange(count) * 4
     huge = ss.Corpus.from_arrays(["huge"], np.zeros(count, int), start, start + 3, ["A"] * count)
     files = write(tmp_path, ss.Corpus.concat([gold, huge]), ss.Corpus.concat([pred, huge]))
-    found = engine.score(spark.read.parquet(files[0]), spark.read.parquet(files[1]), "exact")
+    found = ss.score(spark.read.parquet(files[0]), spark.read.parquet(files[1]), "exact")
     local = ss.score(ss.read(files[0]), ss.read(files[1]), "exact")
     assert found["exact"].counts == local["exact"].counts
     assert found["exact"].counts["tp"] > count
 
 
-def test_detectors_over_partitions(spark: Any, files: tuple[str, str]) -> None:
+def test_detection_by_partitions(spark: Any, files: tuple[str, str]) -> None:
     frame = spark.read.parquet(files[0]).repartition(3)
-    found = engine.detect(frame, "python", function=words)
+    found = detect(frame, "python", function=words)
     gold = spark.read.parquet(files[0])
-    result = engine.score(gold, found, "exact")
+    result = ss.score(gold, found, "exact")
     local = ss.score(ss.read(files[0]), ss.detect(ss.read(files[0]), "python", function=words), "exact")
     assert result["exact"].counts == local["exact"].counts
     assert result["exact"].counts["predicted"] > 5000
@@ -153,7 +153,7 @@ def words(text: str, language: str) -> list[dict[str, Any]]:
 
 
 class Cluster:
-    """A master and two workers, each a process of its own."""
+    """A master and two workers, each in its own process."""
 
     def __init__(self, folder: Path) -> None:
         import pyspark
@@ -212,24 +212,24 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.stop()
 
 
-def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
+def test_losing_a_worker_does_not_change_the_numbers(
     cluster: Cluster, files: tuple[str, str], tmp_path: Path
 ) -> None:
     from pyspark import cloudpickle
 
     register: Any = cloudpickle.register_pickle_by_value
-    register(sys.modules[__name__])  # the workers cannot import the tests
+    register(sys.modules[__name__])  # workers cannot import the tests
     settings = {"spark_executor_memory": "512m", "spark_cores_max": "2", "spark_driver_host": "127.0.0.1"}
-    session = engine.session(cluster.url, **settings)
-    gold, pred = (session.read.parquet(path) for path in files)
+    spark = session(cluster.url, **settings)
+    gold, pred = (spark.read.parquet(path) for path in files)
     local = ss.score(ss.read(files[0]), ss.read(files[1]), MEASURES)
     begun = tmp_path / "begun"
     begun.mkdir()
-    found = engine.detect(gold.repartition(16), "python", function=slowly(begun, tmp_path / "go"))
+    found = detect(gold.repartition(16), "python", function=slowly(begun, tmp_path / "go"))
     done: list[Any] = []
 
     def job() -> None:
-        done.append(engine.score(gold, found, "exact", groups=16))
+        done.append(ss.score(gold, found, "exact"))
 
     thread = threading.Thread(target=job)
     thread.start()
@@ -240,26 +240,26 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
     assert done
     wanted = ss.score(ss.read(files[0]), ss.detect(ss.read(files[0]), "python", function=words), "exact")
     assert done[0]["exact"].counts == wanted["exact"].counts
-    again = engine.score(gold, pred, MEASURES)
+    again = ss.score(gold, pred, MEASURES)
     assert results(to_json(again)) == results(to_json(local))
 
 
 def slowly(begun: Path, go: Path) -> Callable[[str, str], list[dict[str, Any]]]:
-    """A detector whose tasks say that they have begun, and do not end before they may."""
+    """Return a detector whose tasks leave a file when they begin, and wait for one before they go on."""
     said: list[int] = []
 
-    def detect(text: str, language: str) -> list[dict[str, Any]]:
+    def find(text: str, language: str) -> list[dict[str, Any]]:
         if not said:
             said.append(1)
             (begun / str(os.getpid())).touch()
             wait_until(go.exists)
         return [{"start": m.start(), "end": m.end(), "label": "A"} for m in re.finditer(r"\w+", text)]
 
-    return detect
+    return find
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    """Wait for what other processes do; a real wait, as there is nothing of theirs to wait on."""
+    """Poll until other processes have done something; they have no handle to wait on."""
     event = threading.Event()
     for _ in range(2400):
         if true():

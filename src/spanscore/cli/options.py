@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from functools import wraps
@@ -221,15 +222,13 @@ def print_warnings(warnings: Iterable[str], *, quiet: bool) -> None:
 
 def print_table(result: Result) -> None:
     """Print the scores as a table that fits the terminal."""
-    from rich.console import Console
+    from shutil import get_terminal_size
 
     from spanscore.result import tables
 
-    console = Console()
-    if console.is_terminal:
-        console.print(tables.rich_table(result, console.width))
-    else:
-        click.echo(tables.plain(result))
+    terminal = sys.stdout.isatty()
+    bold = terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    click.echo(tables.plain(result, get_terminal_size().columns if terminal else None, bold=bold))
 
 
 def save_all(result: Result, folder: str, *, text: Any, report: bool, quiet: bool) -> None:

@@ -14,8 +14,8 @@ Lines that have nothing but an id, perhaps a text, and last their spans, are rea
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ MAX_LABELS = 512
 MAX_LABEL_WORDS = 4
 ID_WORDS = 8
 SCORE_WORDS = 3
-MARKER = f'["{secrets.token_hex(16)}"]'.encode()
+MARKER = f'["{os.urandom(16).hex()}"]'.encode()
 """What stands for a span array that was cut out; no file can know it."""
 
 
@@ -347,7 +347,7 @@ class _KnownLabels:
         multipliers = np.random.default_rng(0).integers(1 << 62, size=(256, MAX_LABEL_WORDS), dtype=np.uint64)
         for chosen in multipliers | ONE:
             slots = self._slot(list(self._spelt[:, :-1]), chosen)
-            if len(np.unique(slots)) == len(self.labels):
+            if len(set(slots.tolist())) == len(self.labels):
                 self._chosen = chosen
                 self._code = np.full(1 << self._bits, len(self.labels), np.int32)
                 self._code[slots] = np.arange(len(self.labels))

@@ -7,13 +7,12 @@ import io
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import combining, east_asian_width
 
 from spanscore.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from rich.console import RenderableType
 
     from spanscore.result import Result, Score, Scores
     from spanscore.stats import Bootstrap, Interval
@@ -61,60 +60,76 @@ def _interval(one: Scores, bootstrap: Bootstrap | None, label: str | None) -> In
     return None if bootstrap is None else one.interval(bootstrap, label)
 
 
-def rich_table(result: Result, width: int) -> RenderableType:
-    """Return a table that fits the terminal; narrow terminals get fewer count columns."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+def plain(result: Result, width: int | None = None, *, bold: bool = False) -> str:
+    """Return the scores as a text table; with a width, one that fits, with fewer counts if it is narrow.
 
+    With `bold`, overall rows are printed bold, for terminals.
+    """
     lines = list(rows(result))
     counts = _count_names(lines)
     several = len({line.system for line in lines}) > 1
-    if width < 60:
-        counts = []
-    elif width < 90:
-        counts = counts[:1]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for head in [*(["system"] if several else []), "measure", "type"]:
-        table.add_column(head, overflow="fold")
-    beta = _beta(lines)
-    with_intervals = result.bootstrap is not None
-    level = f"{100 * result.bootstrap.level:g}%" if result.bootstrap is not None else ""
-    for head in ("P", "R", f"F{beta}"):
-        table.add_column(head, justify="right", no_wrap=True)
-        if with_intervals:
-            table.add_column(level, justify="right", no_wrap=True)
-    for head in counts:
-        table.add_column(head, justify="right", no_wrap=True)
-    before = None
+    texts = 3 if several else 2
+    heads = ["P", "R", f"F{_beta(lines)}"]
+    if result.bootstrap is not None:
+        heads = [cell for head in heads for cell in (head, f"{100 * result.bootstrap.level:g}%")]
+    table = [[*(["system"] if several else []), "measure", "type", *heads, *counts]]
+    before: tuple[str, str] | None = None
     for line in lines:
-        key = (line.system, line.measure)
-        if before is not None and key != before:
-            table.add_section()
-        first = key != before
-        before = key
-        names = [printable(line.system)] if several else []
-        cells = [*names, line.measure] if first else [""] * (len(names) + 1)
+        names = [printable(line.system), line.measure] if several else [line.measure]
+        first, before = before != (line.system, line.measure), (line.system, line.measure)
         numbers = []
         for name in ("precision", "recall", "f"):
             numbers.append(shown(getattr(line.score, name)))
-            if with_intervals:
+            if result.bootstrap is not None:
                 numbers.append(between(getattr(line.interval, name, None)))
-        numbers += [_count(line.score.counts.get(name)) for name in counts]
-        style = "bold" if line.type is None and line.by is None else ""
         kind = _kind(line) if line.type is None else printable(line.type)
-        table.add_row(*(Text(cell, style=style) for cell in (*cells, kind, *numbers)))
-    return table
+        cells = [*(names if first else [""] * len(names)), kind, *numbers]
+        table.append([*cells, *(_count(line.score.counts.get(name)) for name in counts)])
+    while width is not None and counts and _wide(table) > width:
+        counts.pop()
+        table = [row[:-1] for row in table]
+    spaced = _spaced(table, texts, width)
+    drawn = [spaced[0], "─" * max(map(_cells_wide, spaced))]
+    for number, (line, row) in enumerate(zip(lines, spaced[1:], strict=True)):
+        overall = line.type is None and line.by is None
+        drawn += [""] if overall and number else []
+        drawn.append(f"\x1b[1m{row}\x1b[0m" if bold and overall else row)
+    return "\n".join(drawn)
 
 
-def plain(result: Result, width: int = 1000) -> str:
-    """Return the table as plain text without colors, as wide as necessary."""
-    from rich.console import Console
+def _spaced(table: list[list[str]], texts: int, width: int | None) -> list[str]:
+    """Lay the cells out in columns; columns of text that are too wide are cut off."""
+    widths = _widths(table)
+    while width is not None and sum(widths) + 3 * (len(widths) - 1) > width and max(widths[:texts]) > 8:
+        widest = max(range(texts), key=widths.__getitem__)
+        widths[widest] -= 1
+    drawn = []
+    for row in table:
+        cells = []
+        for number, (cell, size) in enumerate(zip(row, widths, strict=True)):
+            cut = cell
+            while _cells_wide(cut) > size:
+                cut = cut.removesuffix("…")[:-1] + "…"
+            blank = " " * (size - _cells_wide(cut))
+            cells.append(cut + blank if number < texts else blank + cut)
+        drawn.append("   ".join(cells).rstrip())
+    return drawn
 
-    out = io.StringIO()
-    console = Console(file=out, width=width, color_system=None, force_terminal=False, legacy_windows=False)
-    console.print(rich_table(result, width))
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+
+def _widths(table: list[list[str]]) -> list[int]:
+    return [max(map(_cells_wide, column)) for column in zip(*table, strict=True)]
+
+
+def _wide(table: list[list[str]]) -> int:
+    widths = _widths(table)
+    return sum(widths) + 3 * (len(widths) - 1)
+
+
+def _cells_wide(text: str) -> int:
+    """Return how many cells of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def markdown(result: Result) -> str:
