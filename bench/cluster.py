@@ -9,34 +9,33 @@ import sys
 import time
 from collections.abc import Callable
 
-from spanscore.engine import spark
-from spanscore.engine.parts import Plan, choose, result_of
-from spanscore.engine.processes import Workers
-from spanscore.engine.ranges import File, count_ranges
-from spanscore.result import Result
+import spanscore as ss
+from spanscore.engine import Inputs, Plan, evaluate
+from spanscore.engine.partial import assemble
+from spanscore.engine.ranges import RangeCounter
+from spanscore.engine.spark import session
 from spanscore.result.files import to_json
 
 
 def main() -> None:
-    """Time both, and see that they say the same."""
-    gold: File = (sys.argv[1], None)
-    pred: File = (sys.argv[2], None)
-    plan = Plan(choose(["iou", "exact"], 1.0))
-    session = spark.session("local[2]", spark_driver_memory="4g")
+    """Time all ways, and check that their results are the same."""
+    gold, pred = sys.argv[1:3]
+    plan, inputs = Plan.of(["iou", "exact"]), Inputs.of(gold, {"pred": pred})
+    spark = session("local[2]", spark_driver_memory="4g")
 
-    def local() -> Result:
-        with Workers(1) as workers:
-            part = count_ranges(plan, gold, pred, "pred", workers)
-        assert part is not None
-        return result_of(plan, {"pred": part})
+    def local() -> ss.Result:
+        with RangeCounter(plan, inputs, jobs=2) as counter:
+            part = counter.count("pred", inputs.systems["pred"])
+        assert part is not None, "the files were not scored by ranges"
+        return assemble(plan, {"pred": part})
 
-    def files() -> Result:
-        return spark.score_files(plan, gold, [("pred", pred)], "local[2]")
+    def files() -> ss.Result:
+        return evaluate(plan, inputs, spark="local[2]")
 
-    def frames() -> Result:
-        return spark.score(session.read.parquet(gold[0]), session.read.parquet(pred[0]), plan.measures)
+    def frames() -> ss.Result:
+        return ss.score(spark.read.parquet(gold), spark.read.parquet(pred), plan.measures)
 
-    ways: dict[str, Callable[[], Result]] = {"local": local, "files": files, "frames": frames}
+    ways: dict[str, Callable[[], ss.Result]] = {"local": local, "files": files, "frames": frames}
     seconds: dict[str, float] = {}
     said: dict[str, object] = {}
     for _ in range(2):
@@ -46,7 +45,7 @@ def main() -> None:
             seconds[name] = min(seconds.get(name, float("inf")), time.perf_counter() - began)
             said[name] = json.loads(to_json(result))["results"]
     assert said["files"] == said["local"] == said["frames"], "the numbers differ"
-    session.stop()
+    spark.stop()
     print(json.dumps(seconds))
 
 

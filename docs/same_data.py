@@ -1,4 +1,4 @@
-"""Write same-data.md: one document scored by every scheme, with the reasons why the numbers differ."""
+"""Write same-data.md: one document scored by every scheme, and why the scores differ."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ PREDICTED = (
 )
 WHY = {
     "exact": "Only Bob has the same boundaries and type.",
-    "exact(typed=false)": "The phone number counts too: its boundaries are right.",
-    "token": "Every token counts: of twelve, Oslo, the day and the four of the phone number are not found as what they are.",
-    "token.pii": "Types are forgotten: Dr, its full stop and rang are wrong, and the day is not found.",
-    "char": "The same by characters: long spans weigh more.",
-    "char.pii": "What masking would hide: all but the day, and the spaces after it and in Acme Oslo. It hides Dr. and rang too.",
-    "iou": "At IoU 0.9 only Bob is near enough. Neighbours of one type are merged first, so Oslo and rang are one prediction of six.",
-    "iou(threshold=0.5)": "At 0.5 Anna Lee (8 of 12 characters) and the date (8 of 10) are found; Acme (4 of 9) is not.",
-    "iou(threshold=0.5, unit=token)": "In tokens the organization is half covered (1 of 2), which is enough.",
-    "iou.pii": "Types are forgotten before neighbours are merged: Acme Oslo rang Bob becomes one prediction, too long for either gold span. The phone number is found.",
-    "presidio": "Spans are seen as tokens; unions with several predictions come out a little larger.",
-    "presidio.pii": "The same without types.",
-    "sixway.strict": "One strict of seven predictions. Acme and Oslo both take the organization, so six are possible, not five.",
-    "sixway.flexible": "Anna Lee (ratio 8/12) and the date (8/10) are exact; Acme (4/9) is incorrect, being below the half.",
-    "sixway.partial": "The phone number under another type counts half.",
-    "sets::span": "neleval's strong_mention_match: boundaries alone, as exact without types.",
-    "sets::span+type": "strong_typed_mention_match: as exact.",
-    "strong_link_match": "Of the linked mentions only Bob has the same boundaries and the same entity.",
-    "overlap-maxmax::span": "Every mention counts the share that its best counterpart covers, whatever the types.",
-    "overlap-sumsum::span": "Acme and Oslo together cover more of the organization than either.",
-    "b_cubed": "Mentions are compared by boundaries: only Bob and the phone number are on both sides. Those without an entity are one cluster.",
-    "sandbox.instance": "The same start, length and kind: Bob.",
-    "sandbox.instance-relax": "The same start, a length off by two at most: none of the others begins right and is that near.",
-    "sandbox.token": "Tokens by white space, at the same offset, by kind.",
-    "semeval.strict": "Pairs, one to one: five, one of them correct in boundaries and type. One prediction of the organization's two is left over.",
+    "exact(typed=false)": "The phone number counts too: its boundaries are correct.",
+    "token": "Every token counts. Of twelve gold tokens, six are not predicted with their type: Oslo, the day, and the four of the phone number.",
+    "token.pii": "Types are ignored. Dr, its full stop and rang are wrong, and the day is missed.",
+    "char": "As token, but by characters: long spans weigh more.",
+    "char.pii": "What masking would hide: everything except the day, the space after it, and the space in Acme Oslo. Dr. and rang would be hidden too.",
+    "iou": "At an IoU of 0.9, only Bob is close enough. Neighbours of one type are merged first, so Oslo and rang are one of six predictions.",
+    "iou(threshold=0.5)": "At 0.5, Anna Lee (8 of 12 characters) and the date (8 of 10) are found; Acme (4 of 9) is not.",
+    "iou(threshold=0.5, unit=token)": "In tokens, half of the organization is covered (1 of 2), which is enough.",
+    "iou.pii": "Types are ignored before neighbours are merged: Acme Oslo rang Bob becomes one prediction, too long for either gold span. The phone number is found.",
+    "presidio": "Spans are projected onto tokens; unions of several predictions are slightly larger.",
+    "presidio.pii": "As presidio, without types.",
+    "sixway.strict": "One of seven predictions is strict. Acme and Oslo both match the organization, so six are possible, not five.",
+    "sixway.flexible": "Anna Lee (ratio 8/12) and the date (8/10) are exact; Acme (4/9) is below one half and therefore incorrect.",
+    "sixway.partial": "The phone number, predicted with another type, counts half.",
+    "sets::span": "neleval's strong_mention_match: boundaries only, like exact without types.",
+    "sets::span+type": "neleval's strong_typed_mention_match: like exact.",
+    "strong_link_match": "Of the linked mentions, only Bob has the same boundaries and the same entity.",
+    "overlap-maxmax::span": "Every mention counts with the share that its best counterpart covers, regardless of type.",
+    "overlap-sumsum::span": "Acme and Oslo together cover more of the organization than either does alone.",
+    "b_cubed": "Mentions are compared by boundaries: only Bob and the phone number are on both sides. Mentions without an entity form one cluster.",
+    "sandbox.instance": "Only Bob has the same start, length and kind.",
+    "sandbox.instance-relax": "Same start, and a length that differs by at most two: no other prediction qualifies.",
+    "sandbox.token": "Tokens separated by white space, at the same offset, by kind.",
+    "semeval.strict": "Five one-to-one pairs, one of them correct in boundaries and type. One of the two predictions for the organization is left over.",
     "semeval.exact": "The phone number is correct too.",
-    "semeval.partial": "Three pairs that overlap count half.",
+    "semeval.partial": "Three overlapping pairs count half.",
     "semeval.type": "Four pairs have the same type.",
 }
 
@@ -62,15 +62,15 @@ def main() -> None:
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     result = ss.score(corpus(GOLD, text=True), corpus(PREDICTED), list(WHY))
     lines = [
         "# One document, every scheme",
         "",
-        "<!-- Written by same_data.py; change that, and run it again. -->",
+        "<!-- Generated by same_data.py: edit and rerun the script, not this page. -->",
         "",
-        "The same gold spans and the same predictions, scored by every scheme. None of these numbers is wrong: they answer different",
-        "questions. Say which one you report; its signature does.",
+        "This page scores the same gold spans and predictions with every scheme. None of the scores is wrong; they answer",
+        "different questions. When you publish a score, say which measure it is, or quote its signature.",
         "",
         f"> {TEXT}",
         "",
@@ -89,7 +89,7 @@ def page() -> str:
 
 
 def corpus(rows: tuple[tuple[str, str, str | None], ...], *, text: bool = False) -> ss.Corpus:
-    """The document with these spans."""
+    """Return a corpus of the document with these spans."""
     spans = [
         {
             "start": TEXT.index(part),
@@ -103,7 +103,7 @@ def corpus(rows: tuple[tuple[str, str, str | None], ...], *, text: bool = False)
 
 
 def side_by_side() -> list[tuple[str, str]]:
-    """Each gold span with what was predicted there."""
+    """Return each gold span with the predictions that overlap it."""
     rows = []
     left = list(PREDICTED)
     for part, label, entity in GOLD:

@@ -339,7 +339,7 @@ def test_a_run_that_was_killed_can_be_resumed(tmp_path: Path) -> None:
     said = spanscore("run", "data.jsonl", "-o", "cut", cwd=tmp_path, code=2).stderr
     assert "this folder holds an unfinished run; give --resume" in said
     said = spanscore("run", "data.jsonl", "-o", "cut", "--resume", "--language", "de", cwd=tmp_path, code=2).stderr
-    assert "this folder holds a different run (language differ)" in said
+    assert "this folder holds a different run (not the same language)" in said
     spanscore("run", "data.jsonl", "-o", "cut", "--resume", "--jobs", "2", cwd=tmp_path)
     done_before = len({json.loads(line)["id"] for line in kept.splitlines() if line.endswith(b"}")})
     about = json.loads((tmp_path / "cut" / "run.json").read_text())

@@ -212,9 +212,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.stop()
 
 
-def test_losing_a_worker_does_not_change_the_numbers(
-    cluster: Cluster, files: tuple[str, str], tmp_path: Path
-) -> None:
+def test_losing_a_worker_does_not_change_the_numbers(cluster: Cluster, files: tuple[str, str], tmp_path: Path) -> None:
     from pyspark import cloudpickle
 
     register: Any = cloudpickle.register_pickle_by_value

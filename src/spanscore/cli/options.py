@@ -226,9 +226,10 @@ def print_table(result: Result) -> None:
 
     from spanscore.result import tables
 
-    terminal = sys.stdout.isatty()
+    terminal = sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
     bold = terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    click.echo(tables.plain(result, get_terminal_size().columns if terminal else None, bold=bold))
+    width = get_terminal_size().columns if terminal else None
+    click.echo(tables.plain(result, width, bold=bold), color=bold)
 
 
 def save_all(result: Result, folder: str, *, text: Any, report: bool, quiet: bool) -> None:

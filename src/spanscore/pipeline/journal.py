@@ -120,7 +120,7 @@ class Journal:
         known = before if isinstance(before, dict) else {}
         differ = ", ".join(sorted(name for name in self._key if known.get(name) != self._key[name])) or "settings"
         where = printable(str(self._folder), limit=255)
-        raise UsageError(f"{where}: this folder holds a different run ({differ} differ); use another folder.")
+        raise UsageError(f"{where}: this folder holds a different run (not the same {differ}); use another folder.")
 
 
 def record(name: str, detection: Detection) -> Document:
