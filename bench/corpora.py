@@ -74,7 +74,7 @@ NAMES = [
 
 
 def document(number: int, spans: int, rng: random.Random) -> tuple[dict[str, object], dict[str, object]]:
-    """A gold document of words with names in it, and what a system makes of it."""
+    """Return a gold document of words with names in it, and a system's predictions for it."""
     pieces: list[str] = []
     at = 0
     gold: list[dict[str, object]] = []
@@ -105,7 +105,7 @@ def document(number: int, spans: int, rng: random.Random) -> tuple[dict[str, obj
 
 
 def write(folder: Path, documents: int, spans: int = 8, seed: int = 7) -> tuple[Path, Path]:
-    """Write gold.jsonl and pred.jsonl of this size, unless they are there; the same seed gives the same bytes."""
+    """Write gold and predictions of this size, unless they exist; the same seed gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = folder / f"gold-{documents}x{spans}.jsonl", folder / f"pred-{documents}x{spans}.jsonl"
     if not all(path.exists() for path in paths):

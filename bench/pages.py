@@ -31,7 +31,7 @@ SCROLL = """async () => {
 
 @dataclass(frozen=True)
 class Page:
-    """What was measured of a page."""
+    """The measurements of one page."""
 
     documents: int
     writing: float
@@ -42,7 +42,7 @@ class Page:
 
 
 def measure(gold: ss.Corpus, errors: int, folder: Path) -> Page:
-    """Report on a system that misses so many spans, and open the page three times."""
+    """Report on a system that misses this many spans, and open the page three times."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")

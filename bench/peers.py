@@ -1,5 +1,5 @@
-"""What other scorers do in a second, on the first documents of the same data, in memory (neleval: from its lines). The
-reference tools have an environment of their own: `.venv-parity/bin/python bench/peers.py GOLD PRED` prints their figures as JSON.
+"""The speed of other scorers on the first documents of the same data, in memory (neleval: from its lines). The
+reference tools have their own environment: `.venv-parity/bin/python bench/peers.py GOLD PRED` prints their figures as JSON.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def seqeval(pairs: list[Pair]) -> Callable[[], object]:
 
 
 def neleval(pairs: list[Pair]) -> Callable[[], object]:
-    """Spans and types as sets, from neleval's own lines: it has no other way in."""
-    setattr(collections, "Sequence", collections.abc.Sequence)  # noqa: B010 - neleval takes these from where they were
+    """Spans and types as sets, from neleval's own lines, the only input that it has."""
+    setattr(collections, "Sequence", collections.abc.Sequence)  # noqa: B010 - neleval expects these where they used to be
     setattr(np, "int", int)  # noqa: B010
     from neleval.document import Reader
     from neleval.evaluate import Evaluate
@@ -130,7 +130,7 @@ PEERS: dict[str, tuple[Callable[[list[Pair]], Callable[[], object]], int]] = {
 
 
 def main() -> None:
-    """Print what each does."""
+    """Print the speed of each."""
     warnings.simplefilter("ignore")
     gold, pred = Path(sys.argv[1]), Path(sys.argv[2])
     found = {}

@@ -1,7 +1,7 @@
 """The benchmark: spanscore against its peers and against the limit, on the same data, in one run.
 
 Ratios are what counts: times differ from machine to machine. Every figure is the best of several runs; what is
-compared takes turns, so that a busy moment of the machine hits all alike.
+compared takes turns, so that a busy moment of the machine affects all of it alike.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ CLUSTERINGS = ("muc", "b_cubed", "entity_ceaf", "mention_ceaf", "pairwise", "pai
 
 
 def best(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The least time of each action, which take turns."""
+    """Return the shortest time of each action; the actions take turns."""
     times: dict[str, float] = {}
     for _ in range(rounds):
         for name, action in actions.items():
@@ -111,7 +111,7 @@ def nervaluate(gold: ss.Corpus, pred: ss.Corpus) -> Callable[[], object]:
 
 def clusterings() -> dict[str, Callable[[], object]]:
     """10,000 mentions in 1,000 clusters, seven in ten put right: from annotations in memory to all six measures."""
-    setattr(collections, "Sequence", collections.abc.Sequence)  # noqa: B010 - neleval takes these from where they were
+    setattr(collections, "Sequence", collections.abc.Sequence)  # noqa: B010 - neleval expects these where they used to be
     setattr(np, "int", int)  # noqa: B010
     from neleval.annotation import Annotation, Candidate
     from neleval.document import Document as NelevalDocument
@@ -170,7 +170,7 @@ def pipeline() -> dict[str, float]:
 
 
 def read_alone(paths: Sequence[Path]) -> None:
-    """The limit of limits: all bytes are read, and nothing is done with them."""
+    """The absolute limit: all bytes are read, and nothing is done with them."""
     for path in paths:
         with path.open("rb") as file:
             while file.read(1 << 22):
@@ -201,13 +201,13 @@ def without_text(path: Path) -> Path:
 
 
 def elsewhere(python: Path, script: str, *arguments: Path) -> Any:
-    """What a script prints as JSON, run by the Python of another environment."""
+    """Run a script in another environment and return the JSON that it prints."""
     call = [str(python), str(HERE / script), *map(str, arguments)]
     return json.loads(subprocess.run(call, capture_output=True, check=True).stdout.splitlines()[-1])
 
 
 class Bench:
-    """All that is measured, on the same documents."""
+    """All measurements, on the same documents."""
 
     def __init__(self) -> None:
         self.table = Table()
@@ -279,7 +279,7 @@ class Bench:
         self.table.add(what, times["spanscore"], "neleval with scipy", times["neleval"], "at least 5", spans=20_000)
 
     def growing(self) -> None:
-        """From thousands of documents to a million, and from few spans in a document to many, in processes of their own."""
+        """From thousands of documents to a million, and from few spans in a document to many, each in its own process."""
         runs = {name: scale.Run(**run) for name, run in elsewhere(Path(sys.executable), "scale.py", DATA).items()}
         idle = runs["nothing"].seconds
         for name, run in runs.items():

@@ -16,7 +16,7 @@ from corpora import write
 
 @dataclass(frozen=True)
 class Run:
-    """A call of the command line: how long it took, and how much memory its process had at most."""
+    """A call of the command line: its time and its peak memory."""
 
     seconds: float
     megabytes: float
@@ -24,7 +24,7 @@ class Run:
 
 
 def call(*arguments: str, spans: int = 0, rounds: int = 2) -> Run:
-    """Call the command line as a user does; the best of several runs."""
+    """Call the command line as a user does, and return the best of several runs."""
     found = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -59,7 +59,7 @@ def parquet(path: Path) -> Path:
 
 
 def measure(folder: Path) -> dict[str, Run]:
-    """All of it."""
+    """Return all measurements."""
     found = {"nothing": score(*write(folder, 1, 1), rounds=7)}
     for count in (1_000, 10_000, 100_000, 1_000_000):
         gold, pred = write(folder, count)
@@ -77,5 +77,5 @@ def measure(folder: Path) -> dict[str, Run]:
     return found
 
 
-if __name__ == "__main__":  # a process of its own: one that a large process starts is told to be as large
+if __name__ == "__main__":  # as its own process: the peak memory of a child includes that of a large parent
     print(json.dumps({name: asdict(run) for name, run in measure(Path(sys.argv[1])).items()}))

@@ -1,4 +1,4 @@
-"""What was measured as tables: rows as they come in, and Markdown for the documentation."""
+"""The measurements as tables: rows as they come in, and Markdown for the documentation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass
 class Table:
-    """What was measured, a row each."""
+    """The measurements, one row each."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class Table:
 
 
 def markdown(about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dict[str, Any]]) -> str:
-    """The same as tables for the documentation."""
+    """Return the measurements as tables for the documentation."""
     used = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     lines = [
         f"{about['documents']:,} documents, {about['spans']:,} spans in all. {about['date']}, {about['machine']}; {used}.",
@@ -68,7 +68,7 @@ def markdown(about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dic
 
 
 def costs(rows: list[dict[str, Any]], growth: list[dict[str, Any]], data: Path, documents: int) -> str:
-    """What a million spans take, and by that ten billion, for the documentation."""
+    """Return what a million spans cost, and from that ten billion, for the documentation."""
     found = {one["what"]: one["value"] for one in rows}
     grown = {one["what"]: one for one in growth}
     million = "1,000,000 documents"

@@ -164,7 +164,7 @@ def test_processes_do_not_import_from_the_current_folder(tmp_path: Path) -> None
     write(tmp_path / "pred.jsonl", pred)
     for name in ("pickle", "selectors", "json", "numpy"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the current folder')")
-    script = Path(sys.executable).with_name("spanscore")
+    script = str(Path(sys.executable).with_name("spanscore"))
     call = [script, "score", "gold.jsonl", "pred.jsonl", "--jobs", "2", "-q", "--json", "-"]
     done = subprocess.run(call, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from spanscore.detectors import detector
 from spanscore.formats.conll import Conll
 from spanscore.spec import REQUIRED, Parameter, Registry, Spec
 
-REGISTRIES: list[Registry[object]] = [measures.REGISTRY, formats.REGISTRY, detectors.REGISTRY]  # type: ignore[list-item]
+REGISTRIES: list[Registry[Any]] = [measures.REGISTRY, formats.REGISTRY, detectors.REGISTRY]
 names = st.from_regex(r"[A-Za-z][A-Za-z0-9_.-]{0,8}", fullmatch=True)
 keys = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
 
@@ -69,10 +70,10 @@ def test_parsing_takes_linear_time(text: str, blanks: int) -> None:
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda one: one.kind)
-def test_every_value_explains_itself(registry: Registry[object]) -> None:
+def test_every_value_explains_itself(registry: Registry[Any]) -> None:
     for found in registry.classes():
         assert (found.__doc__ or "").split("\n")[0].endswith("."), found
-        for one in found.parameters():  # type: ignore[attr-defined]
+        for one in found.parameters():
             assert one.description.endswith("."), (found, one.name)
             assert one.description[0].isupper(), (found, one.name)
             assert one.default is REQUIRED or one.check(one.default) == one.default

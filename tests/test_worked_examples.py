@@ -112,8 +112,17 @@ def test_undefined_is_undefined() -> None:
     assert all(n != n for n in (nothing.precision, nothing.recall, nothing.f))
     missed = scores([("A", 0, 1)], [], "exact")
     assert missed.precision != missed.precision
-    assert missed.recall == 0
-    assert missed.f != missed.f
+    assert (missed.recall, missed.f) == (0, 0)
+
+
+def test_averages_are_over_the_same_types() -> None:
+    """A type that was never found counts 0 in all three means; a macro P and R of 0.5 is no macro F of 1."""
+    found = scores([("A", 0, 1), ("B", 4, 5), ("B", 6, 7), ("B", 8, 9)], [("A", 0, 1)], "exact")
+    assert [found.macro().precision, found.macro().recall, found.macro().f] == [0.5, 0.5, 0.5]
+    assert [found.weighted().precision, found.weighted().recall, found.weighted().f] == [0.25, 0.25, 0.25]
+    assert found.micro() == found.overall
+    assert found.undefined() == {"precision": 1, "recall": 0}
+    assert found.by_type["B"].f == 0
 
 
 def test_f_beta() -> None:

@@ -357,6 +357,8 @@ class Registry(Generic[V]):
         return issubclass(found, self._base) and "name" in vars(found)
 
     def _plug_in(self, entry: EntryPoint) -> type[V]:
+        from inspect import isabstract
+
         try:
             found = entry.load()
         except Exception as error:
@@ -368,4 +370,7 @@ class Registry(Generic[V]):
             raise UsageError(
                 f"the entry point '{entry.name}' of {self.group} is not a subclass of {self._base.__name__}."
             )
+        if getattr(found, "name", None) != entry.name or isabstract(found):
+            what = "is abstract" if isabstract(found) else f"does not have the name '{entry.name}'"
+            raise UsageError(f"the entry point '{entry.name}' of {self.group}: the class {found.__name__} {what}.")
         return found

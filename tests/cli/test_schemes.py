@@ -13,9 +13,9 @@ import pytest
 from calls import run
 
 
-def results(*arguments: str, cwd: Path) -> list[dict[str, Any]]:
+def results(*arguments: str, cwd: Path, averages: bool = False) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(run("score", *arguments, "--json", "-", "-q", cwd=cwd)[0])["results"]
-    return found
+    return [row for row in found if averages or "average" not in row]
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_the_published_example_of_neleval(lorehlt: Path) -> None:
         "overlap-maxsum::span": [1.857, 0.143, 1.5, 0.5, 0.929, 0.75, 0.83],
         "overlap-summax::span": [1.714, 0.286, 2.0, 0.0, 0.857, 1.0, 0.923],
         "overlap-sumsum::span": [1.857, 0.143, 2.0, 0.0, 0.929, 1.0, 0.963],
-        "sets::span": [0, 2, 0, 2, 0.0, 0.0, None],
+        "sets::span": [0, 2, 0, 2, 0.0, 0.0, 0.0],
     }
     assert list(found[0]["counts"]) == ["ptp", "fp", "rtp", "fn"]
 
@@ -90,16 +90,22 @@ def languages(tmp_path: Path) -> Path:
 
 def test_slices_by_metadata(languages: Path) -> None:
     call = ("gold.jsonl", "pred.jsonl", "-m", "exact", "-m", "b_cubed", "--by", "meta.language")
-    found = results(*call, cwd=languages)
-    exact = {row.get("slice"): row for row in found if row["measure"] == "exact" and row["type"] is None}
+    found = results(*call, cwd=languages, averages=True)
+    exact = {
+        row.get("average") or row.get("slice"): row
+        for row in found
+        if row["measure"] == "exact" and row["type"] is None and not ("average" in row and "by" not in row)
+    }
     assert {name: (row["precision"], row["recall"]) for name, row in exact.items()} == {
         None: (2 / 3, 0.5),
         "(none)": (1.0, 1.0),
         "de": (None, 0.0),
         "en": (0.5, 0.5),
-        "<micro>": (2 / 3, 0.5),
-        "<macro>": (0.75, 0.5),
+        "micro": (2 / 3, 0.5),
+        "macro": (0.5, 0.5),
+        "weighted": (0.5, 0.5),
     }
+    assert exact["macro"]["undefined"] == {"precision": 1, "recall": 0}
     assert exact["de"]["by"] == "meta.language"
     assert "by" not in exact[None]
     clusters = {row.get("slice"): row["recall"] for row in found if row["measure"] == "b_cubed"}
@@ -110,13 +116,21 @@ def test_slices_by_document_and_type_in_every_format(languages: Path) -> None:
     call = ("score", "gold.jsonl", "pred.jsonl", "-m", "sets::span", "--by", "document", "--by", "type", "-q")
     rows = list(csv.DictReader(io.StringIO(run(*call, "--format", "csv", cwd=languages)[0])))
     assert [row["slice"] for row in rows] == [
-        *("", "1", "2", "3", "<micro>", "<macro>"),
-        *("'=B", "A", "B", "<micro>", "<macro>"),
+        *("", "1", "2", "3", "", "", ""),
+        *("'=B", "A", "B", "", "", ""),
     ]
+    assert [row["average"] for row in rows if row["average"]] == ["micro", "macro", "weighted"] * 2
     by_type = {row["slice"]: row["recall"] for row in rows if row["by"] == "type"}
     assert by_type["A"] == "0.5"
     assert "document: <macro>" in run(*call, cwd=languages)[0]
-    assert run(*call, "--format", "markdown", cwd=languages)[0].startswith("| system | measure | type | by | slice |")
+    head = "| system | measure | type | by | slice | average |"
+    assert run(*call, "--format", "markdown", cwd=languages)[0].startswith(head)
+
+
+def test_types_are_printed_once(languages: Path) -> None:
+    call = ("score", "gold.jsonl", "pred.jsonl", "-m", "exact", "--by", "type", "-q")
+    kinds = [line.split()[0] for line in run(*call, cwd=languages)[0].splitlines()[3:]]
+    assert kinds == ["=B", "A", "B", "<micro>", "<macro>", "<weighted>"]
 
 
 def test_what_scores_cannot_be_split_by_is_told(languages: Path) -> None:
@@ -232,8 +246,9 @@ def test_weights_of_entities_where_some_mentions_have_none(tmp_path: Path) -> No
 def test_slices_named_like_averages_keep_their_rows(tmp_path: Path) -> None:
     lines = [json.dumps({"id": name, "spans": [{"start": 0, "end": 2, "label": name}]}) for name in ("<micro>", "z")]
     (tmp_path / "g.jsonl").write_text("\n".join(lines) + "\n")
-    found = results("g.jsonl", "g.jsonl", "-m", "exact", "--by", "document", cwd=tmp_path)
-    assert [row["slice"] for row in found if "by" in row] == ["<micro>", "z", "<micro>", "<macro>"]
+    found = results("g.jsonl", "g.jsonl", "-m", "exact", "--by", "document", cwd=tmp_path, averages=True)
+    rows = [(row.get("slice"), row.get("average")) for row in found if "by" in row]
+    assert rows == [("<micro>", None), ("z", None), (None, "micro"), (None, "macro"), (None, "weighted")]
 
 
 def test_a_wrong_split_writes_nothing(languages: Path) -> None:

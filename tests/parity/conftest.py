@@ -1,4 +1,4 @@
-"""Tests against the reference tools themselves: `make parity` installs these in an environment of their own."""
+"""Tests against the reference tools themselves: `make parity` installs them in their own environment."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import pytest
 import spanscore as ss
 from spanscore.measures.neleval_names import GROUPS, NAMED
 
-# neleval takes these from where they were when it was written
+# neleval expects these where they were when it was written
 setattr(collections, "Sequence", collections.abc.Sequence)  # noqa: B010
 setattr(np, "int", int)  # noqa: B010
 from neleval import configs  # noqa: E402
@@ -31,7 +31,7 @@ WEIGHTS = [("PER", "ORG", 0.4), ("PER", "ORG", 0.25), ("ORG", "GPE", 0.75), ("LO
 
 
 def mentions(rng: random.Random, gold: list[tuple[int, int]] | None) -> list[tuple[int, int]]:
-    """Places that do not overlap; those of a system are often the gold ones, or near them."""
+    """Return places that do not overlap; a system's are often at or near the gold ones."""
     if gold is None:
         at, places = 0, []
         for _ in range(rng.randint(1, 8)):
@@ -87,7 +87,7 @@ def ours(files: tuple[Path, Path], measures: Any) -> ss.Result:
 
 
 def same(score: Any, expected: dict[str, float], what: str) -> None:
-    """neleval writes 0 where a number is undefined."""
+    """Compare the scores; neleval writes 0 where a number is undefined."""
     numbers = {**score.counts, "precision": score.precision, "recall": score.recall, "fscore": score.f}
     defined = {name: 0.0 if math.isnan(value) else value for name, value in numbers.items()}
     assert defined == pytest.approx({name: expected[name] for name in defined}, abs=1e-9, rel=1e-9), what

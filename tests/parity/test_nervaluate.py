@@ -19,7 +19,7 @@ Span = dict[str, Any]
 
 
 def documents(seed: int) -> tuple[list[list[Span]], list[list[Span]]]:
-    """Spans in slots of forty characters, with room between them, so that only spans of one slot overlap."""
+    """Return spans in slots of forty characters with gaps between them, so that only spans of one slot overlap."""
     rng = random.Random(seed)
     sides: tuple[list[list[Span]], list[list[Span]]] = ([], [])
     for _ in range(DOCUMENTS):
@@ -43,7 +43,7 @@ def corpus(spans: list[list[Span]]) -> ss.Corpus:
 
 
 def inclusive(spans: list[list[Span]]) -> list[list[Span]]:
-    """nervaluate takes ends as inclusive: otherwise neighbours would overlap."""
+    """Return the spans with inclusive ends, as nervaluate expects them: otherwise neighbours would overlap."""
     return [[{**span, "end": span["end"] - 1} for span in one] for one in spans]
 
 

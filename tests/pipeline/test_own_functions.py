@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from calls import spanscore, write
+from spanscore.engine.processes import ProcessPool
 
 MINE = """
 import os, sys, time
@@ -118,6 +119,14 @@ def test_ctrl_c_ends_the_run_at_once(jobs: str, mine: Path) -> None:
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in said
+
+
+def test_ctrl_c_while_work_is_handed_out_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ProcessPool(1) as pool:
+        monkeypatch.setattr(pool._executor, "submit", lambda *_: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            pool.submit(int)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_two_runs_do_not_share_a_folder(mine: Path) -> None:

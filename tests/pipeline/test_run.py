@@ -18,6 +18,7 @@ import pytest
 
 import spanscore as ss
 from calls import spanscore, write
+from spanscore.detectors import detector, texts_of
 from spanscore.generate import generate
 
 HERE = Path(__file__).parent
@@ -311,6 +312,20 @@ def test_a_service_that_misbehaves(service: str, tmp_path: Path) -> None:
         "the service answered with status 500 (2 tries)",
         "the service answered with status 400",
     ]
+
+
+def test_a_service_can_be_used_again(service: str) -> None:
+    text = "Write to ann@example.com."
+    corpus = ss.Corpus.from_documents([{"id": str(i), "text": text, "spans": []} for i in range(5)])
+    http = detector("http", url=service, retries=0, concurrency=2)
+    assert "EMAIL_ADDRESS" in (http.describe().types.supported or ())
+    found = [list(http.detect(texts_of(corpus))) for _ in range(2)]
+    assert found[0] == found[1]
+    assert all(isinstance(spans, list) and spans for spans in found[0])
+    next(http.detect(texts_of(corpus)))  # not read to its end
+    http.close()
+    assert list(http.detect(texts_of(corpus))) == found[0]
+    http.close()
 
 
 def test_a_service_that_cannot_be_reached(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class Condition:
 
     def applies(self, row: Row) -> bool:
         """Check whether the condition applies to a row of results."""
-        return self.measure in (None, row["measure"]) and row["type"] == self.type and "by" not in row
+        return self.measure in (None, row["measure"]) and row["type"] == self.type
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ class _Row(msgspec.Struct, omit_defaults=True):
     beta: float = 1.0
     interval: dict[str, tuple[Share | None, Share | None]] | None = None
     by: str | None = None
+    average: str | None = None
     signature: str = ""
 
 
@@ -111,8 +112,8 @@ def read_results(path: str) -> list[Row]:
         raise InputError("the results are not valid JSON.", str(file)) from None
     if results.schema != SCHEMA:
         raise InputError(f"this is not a results file of spanscore score (expected schema {SCHEMA}).", str(file))
-    rows = [msgspec.structs.asdict(row) for row in results.results]
-    return [{key: value for key, value in row.items() if key not in ("interval", "by") or value} for row in rows]
+    rows = [msgspec.structs.asdict(row) for row in results.results if row.by is None and row.average is None]
+    return [{key: value for key, value in row.items() if key != "interval" or value} for row in rows]
 
 
 def checks(
@@ -151,7 +152,11 @@ def _least(condition: Condition, row: Row, lower_bound: bool) -> Check:
 
 
 def _fall(condition: Condition, row: Row, before: Sequence[Row], paired: Paired | None) -> Check:
-    same = [old for old in before if (old["measure"], old["type"]) == (row["measure"], row["type"]) and "by" not in old]
+    same = [
+        old
+        for old in before
+        if (old["measure"], old["type"]) == (row["measure"], row["type"]) and not {"by", "average"} & old.keys()
+    ]
     old = next((one for one in same if one["system"] == row["system"]), same[0] if len(same) == 1 else None)
     name = _name(row, condition)
     if old is None:

@@ -47,7 +47,7 @@ class GroupedCommand(click.Command):
         for one in self.get_params(ctx):
             if isinstance(one, click.Option) and (record := one.get_help_record(ctx)) is not None:
                 groups.setdefault(getattr(one, "group", OTHER), []).append(record)
-        for name in (INPUT, SCORING, STATISTICS, DETECTION, OUTPUT, OTHER):
+        for name in (INPUT, DETECTION, SCORING, STATISTICS, OUTPUT, OTHER):
             if name in groups:
                 with formatter.section(name):
                     formatter.write_dl(groups[name])
@@ -133,13 +133,14 @@ report_option = option(OUTPUT, "--no-report", is_flag=True, help="Do not write r
 
 def resolve_option(*choices: str, default: str = "none", what: str = "spans of one side") -> Callable[..., Any]:
     """Declare --resolve with the strategies that a command supports."""
+    longest = ", or the longest" if "longest" in choices else ""
     return option(
         SCORING,
         "--resolve",
         type=click.Choice(["none", *choices]),
         default=default,
         show_default=True,
-        help=f"Which of overlapping {what} to keep: all, the best-scored, or the longest.",
+        help=f"Which of overlapping {what} to keep: all, or the best-scored ones{longest}.",
     )
 
 

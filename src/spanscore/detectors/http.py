@@ -169,6 +169,7 @@ class _Client:
         except ImportError:
             raise MissingExtraError("the detector http", "http") from None
         self._errors = (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError)
+        self._refused = urllib3.exceptions.NewConnectionError
         self._timeouts = (urllib3.exceptions.TimeoutError, TimeoutError)
         self._timeout, self._headers = timeout, headers
         self._base = parts.path.rstrip("/").removesuffix("/analyze")
@@ -207,7 +208,8 @@ class _Client:
             try:
                 answer = self._exchange(method, target, body, request)
             except self._errors as error:
-                timed_out = request.expired or isinstance(error, self._timeouts)
+                slow_step = isinstance(error, self._timeouts) and not isinstance(error, self._refused)
+                timed_out = request.expired or slow_step
                 return slow if timed_out else "the connection to the service failed"
             return slow if request.expired else answer
 

@@ -97,8 +97,8 @@ class Inputs:
         pred_format: str | Format | None = None,
     ) -> Inputs:
         """Accept what users have."""
-        if not systems:
-            raise UsageError("name at least one system.")
+        if not isinstance(systems, Mapping) or not systems:
+            raise UsageError("expected a mapping of at least one system: {name: corpus or path}.")
         return cls(Input.of(gold, gold_format), {name: Input.of(data, pred_format) for name, data in systems.items()})
 
     @property

@@ -195,14 +195,14 @@ class PartialResult:
 def _repeated(plan: Plan, pairing: Pairing, system: str) -> Account:
     """Count the rows that are identical to another row in the eyes of some measures."""
     found: Account = Counter()
-    by_identity: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[object, ...], list[Measure]] = {}
     for one in plan.measures:
-        by_identity.setdefault(one.identity, []).append(repr(one))
-    for identity, names in by_identity.items():
-        if pairing.rows is None and set(identity) >= set(IDENTITY):
+        alike.setdefault((one.identity, getattr(one, "filter", None)), []).append(one)
+    for (identity, _), measures in alike.items():
+        if pairing.rows is None and set(IDENTITY) <= set(measures[0].identity):
             continue
-        detail = "" if identity == IDENTITY else ", ".join(names)
-        for side, count in zip(("gold", system), pairing.repeated(identity), strict=True):
+        detail = "" if identity == IDENTITY else ", ".join(map(repr, measures))
+        for side, count in zip(("gold", system), measures[0].repeated(pairing), strict=True):
             if count:
                 found[side, "repeated", detail] += count
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from spanscore.align import LabelMap, Pairing, pair
@@ -49,6 +49,9 @@ class Plan:
         **settings: Any,
     ) -> Plan:
         """Build a plan from what users write; `ci` may be a confidence level."""
+        known = {one.name for one in fields(cls)}
+        if other := next((name for name in settings if name not in known), None):
+            raise UsageError(unknown("setting", other, {*known, "measures"}))
         chosen = tuple(expand(DEFAULT if measures is None else measures))
         if not chosen:
             raise UsageError("name at least one measure.")

@@ -80,6 +80,8 @@ def _read(
         empty = True
         for corpus in chosen.read(source):
             empty = empty and not len(corpus)
+            if not chosen.checks_spans and (flaw := corpus.flaw()):
+                raise InputError(flaw.message, f"{source.name}: {flaw.place(corpus)}")
             notes = (*source.notes, *corpus.notes)
             yield corpus.with_columns(source=source.name, format=repr(chosen), format_reason=reason, notes=notes)
         if empty:

@@ -1,4 +1,4 @@
-"""Eight bytes at a time: what the scanner asks of a block of lines, at thousands of places at once."""
+"""Operations on a block of bytes, eight bytes (a word) at a time and at thousands of positions at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE = np.uint64(1)
 
 
 class Page:
-    """Some bytes that can be looked at eight and more at a time, at many places at once."""
+    """A block whose bytes can be read as words, at many positions at once."""
 
     def __init__(self, block: Block) -> None:
         self.buffer, self.end, self.breaks = block.buffer, MARGIN + block.size, block.breaks
@@ -27,23 +27,23 @@ class Page:
         self._strings: Strings[str] = Strings(self.buffer, nothing, nothing)
 
     def find(self, byte: int) -> Longs:
-        """The places of this byte; of several in the same eight bytes, the first."""
+        """Return the positions of a byte; of several in the same eight bytes, the first."""
         return places(self.bytes, byte)[0]
 
     def rows(self, at: Longs, words: int) -> Words:
-        """So many words from each of these places on, a row a place."""
+        """Return this many words from each position on, one row per position."""
         return words_at(self.buffer, at, words)
 
     def words(self, at: Longs) -> Words:
-        """The word at each of these places."""
+        """Return the word at each position."""
         return self.rows(at, 1)[:, 0]
 
     def has(self, at: Longs, literal: bytes) -> bool:
-        """Whether the literal stands at each of these places."""
+        """Return whether the literal is at every position."""
         return bool(self.read(at, literal, 0)[0].all())
 
     def is_plain(self, quotes: int, breaks: int) -> bool:
-        """Whether there is nothing here that JSON would escape, but for so many quotes and line breaks; all UTF-8."""
+        """Return whether strings need no decoding: just these quotes and line breaks, no escapes, and valid UTF-8."""
         if not self._strings.ascii:
             self.buffer.decode("utf-8")
         margins = len(self.buffer) - (self.end - MARGIN)
@@ -54,14 +54,14 @@ class Page:
         )
 
     def strings(self, begin: Longs, end: Longs, *, plain: bool) -> Strings[str]:
-        """The strings between these places; where they may not be plain, as JSON that stands between quotes."""
+        """Return the strings between these positions; unless they are plain, decode them as JSON strings."""
         if plain:
             return self._strings.at(begin, end)
         quoted = map(self.buffer.__getitem__, map(slice, (begin - 1).tolist(), (end + 1).tolist()))
         return Strings.of(map(_string.decode, quoted))
 
     def read(self, at: Longs, literal: bytes, words: int) -> tuple[Bools, Words]:
-        """Whether the literal stands at each of these places, and so many words of what follows it."""
+        """Return for each position whether the literal is there, and this many words of what follows it."""
         blank = -len(literal) % 8
         ahead = (blank + len(literal)) // 8
         rows = self.rows(at - blank, ahead + words)
@@ -84,7 +84,7 @@ _LOW = _repeat(0x01)
 
 
 def begins(words: Words, literal: bytes) -> Bools:
-    """Whether each word begins with these bytes."""
+    """Return whether each word begins with these bytes."""
     begins: Bools = words << np.uint64(64 - 8 * len(literal)) == np.uint64(
         int.from_bytes(literal.rjust(8, b"\0"), "little")
     )
@@ -92,19 +92,19 @@ def begins(words: Words, literal: bytes) -> Bools:
 
 
 def before_first(marks: Words) -> tuple[Words, Words]:
-    """Of marks in bytes' high bits: how many bytes are before the first marked one (8 if none), and a mask of them."""
+    """Return the number of bytes before the first one whose high bit is set (8 if none is), and a mask of them."""
     below = ((marks & (~marks + ONE)) >> np.uint64(7)) - ONE
     return np.bitwise_count(below).astype(np.uint64) >> np.uint64(3), below
 
 
 def equal_bytes(words: Words, byte: int) -> Words:
-    """Marks of the bytes equal to this one; only the first mark of a word is to be relied on."""
+    """Set the high bit of the bytes that equal this one; only the first set bit of a word is reliable."""
     x = words ^ _repeat(byte)
     return (x - _LOW) & ~x & _HIGH
 
 
 def leading_number(words: Words) -> tuple[Words, Words]:
-    """The number that each word's leading digits spell, and how many they are."""
+    """Return the number formed by the leading digits of each word, and the number of digits."""
     x = words ^ _repeat(ord("0"))
     width, _ = before_first(((x + _repeat(0x76)) | x) & _HIGH)
     x = x << (np.uint64(64) - (width << np.uint64(3)) & np.uint64(63))
@@ -114,7 +114,7 @@ def leading_number(words: Words) -> tuple[Words, Words]:
 
 
 def text_width(rows: Words, after: int) -> tuple[Longs, list[Words]] | None:
-    """How many bytes stand before the byte `after`, and the words with nothing but these; None where it is not near."""
+    """Return the number of bytes before the byte `after`, and the words with only these; None if it is too far."""
     step, below = before_first(equal_bytes(rows[:, 0], after))
     width, words = step.astype(np.int64), [rows[:, 0] & below]
     open_ = step == 8

@@ -106,6 +106,8 @@ class Format(Value, ABC):
     """Whether it reads a folder of files."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Endings of file names that `convert` writes in this format unless told otherwise."""
+    checks_spans: ClassVar[bool] = False
+    """Whether `read` itself refuses spans that cannot be, with their line; otherwise its caller does."""
     part_unit: ClassVar[Literal["", "bytes", "rows"]] = ""
     """The unit in which parts of a file can be read on their own; empty if they cannot."""
 

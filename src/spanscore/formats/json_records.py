@@ -1,4 +1,4 @@
-"""Files that are one JSON list of records: read at once, with errors located by line and index."""
+"""Read files that consist of one JSON list of records, with errors located by line and index."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from spanscore.corpus.records import Attr, Document, Span, build, explain
 from spanscore.errors import InputError, unknown
 from spanscore.formats.format import LIKELY, Claim, Format, Sample
 from spanscore.formats.json_records import records
+from spanscore.spec import parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ class Annotation(msgspec.Struct):
 
     start: int
     length: int
-    text: str | None = None
+    text: str
     confidence: float | None = None
 
 
@@ -50,6 +51,11 @@ class NlpSandbox(Format):
 
     name: ClassVar[str] = "nlpsandbox"
     end: ClassVar[str] = "length"
+    lengths: str = parameter(
+        "check",
+        "Whether a length must be that of the text (check), or counts as it is (trust).",
+        choices=("check", "trust"),
+    )
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:
@@ -77,8 +83,27 @@ class NlpSandbox(Format):
                 if not isinstance(listed, list):
                     raise InputError("expected a list of annotations.", f"{where}.{kind}")
                 for i, one in enumerate(listed):
-                    documents[name].spans.append(_span(one, label, more, f"{where}.{kind}[{i}]"))
+                    documents[name].spans.append(self._span(one, label, more, f"{where}.{kind}[{i}]"))
         yield build(list(documents.values()))
+
+    def _span(self, one: Any, label: str, more: str | None, where: str) -> Span:
+        try:
+            found = msgspec.convert(one, Annotation)
+        except msgspec.ValidationError as error:
+            raise InputError(explain(error), where) from None
+        for name, value in (("start", found.start), ("length", found.length)):
+            if not 0 <= value <= MAX_OFFSET // 2:
+                raise InputError(f"the {name} is negative or too large.", f"{where}.{name}")
+        if found.confidence is not None and not 0 <= found.confidence <= 100:
+            raise InputError(f"the confidence {found.confidence:g} is not from 0 to 100.", f"{where}.confidence")
+        if self.lengths == "check" and found.length != len(found.text):
+            what = f"the length {found.length} differs from that of the text, {len(found.text)}"
+            raise InputError(f"{what}; correct it, or read with nlpsandbox(lengths=trust).", f"{where}.length")
+        attrs: dict[str, Attr] = {"text": found.text}
+        if more and isinstance(one.get(more), str):
+            attrs[more] = one[more]
+        score = None if found.confidence is None else found.confidence / 100
+        return Span(found.start, found.start + found.length, label, score, attrs or None)
 
 
 def _name(record: dict[str, Any], where: str) -> str:
@@ -91,20 +116,3 @@ def _name(record: dict[str, Any], where: str) -> str:
     if not isinstance(name, str) or not name:
         raise InputError("the note's name must be a string.", f"{where}.annotationSource.resourceSource.name")
     return name
-
-
-def _span(one: Any, label: str, more: str | None, where: str) -> Span:
-    try:
-        found = msgspec.convert(one, Annotation)
-    except msgspec.ValidationError as error:
-        raise InputError(explain(error), where) from None
-    for name, value in (("start", found.start), ("length", found.length)):
-        if not 0 <= value <= MAX_OFFSET // 2:
-            raise InputError(f"the {name} is negative or too large.", f"{where}.{name}")
-    if found.confidence is not None and not 0 <= found.confidence <= 100:
-        raise InputError(f"the confidence {found.confidence:g} is not from 0 to 100.", f"{where}.confidence")
-    attrs: dict[str, Attr] = {} if found.text is None else {"text": found.text}
-    if more and isinstance(one.get(more), str):
-        attrs[more] = one[more]
-    score = None if found.confidence is None else found.confidence / 100
-    return Span(found.start, found.start + found.length, label, score, attrs or None)

@@ -34,6 +34,7 @@ class Parquet(Format):
 
     name: ClassVar[str] = "parquet"
     suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
+    checks_spans: ClassVar[bool] = True
     part_unit: ClassVar[Literal["rows"]] = "rows"
 
     @classmethod

@@ -92,6 +92,7 @@ class Source:
         progress: Callable[[int], object] | None = None,
         *,
         by_bytes: bool = False,
+        may_be_empty: bool = False,
     ) -> None:
         self.name = "<stdin>" if str(path) == "-" else printable(str(path), limit=4096) or "''"
         self.path = None if str(path) == "-" else Path(path)
@@ -108,7 +109,7 @@ class Source:
             self._file = self._open(path)
             if part is not None and by_bytes:
                 self._file.seek(part[0])
-            self.head = self._read_head()
+            self.head = self._read_head(may_be_empty)
         except BaseException:
             self.close()
             raise
@@ -130,7 +131,8 @@ class Source:
 
     def files(self, suffix: str = "") -> list[str]:
         """Return the names of the files in a folder, relative to it and sorted; hidden files are left out."""
-        assert self.path is not None
+        if self.path is None or not self.is_folder:
+            raise InputError("expected a folder.", self.name)
         found = []
         for folder, below, names in os.walk(self.path):
             below[:] = sorted(name for name in below if not name.startswith("."))
@@ -139,23 +141,23 @@ class Source:
         return sorted(found)
 
     def open(self, name: str) -> Source:
-        """Open a file of a folder."""
+        """Open a file of a folder, which may be empty."""
         assert self.path is not None
-        return Source(self.path / name, progress=self._progress)
+        return Source(self.path / name, progress=self._progress, may_be_empty=True)
 
     def advance(self, share: float) -> None:
         """Report the progress of a reader that reads the file by itself."""
         if self._progress is not None and self.path is not None:
             self._progress(int(share * self.path.stat().st_size))
 
-    def _read_head(self) -> bytes:
+    def _read_head(self, may_be_empty: bool) -> bytes:
         head = self._read(HEAD)
         if head.startswith(BOM):
             head = head[len(BOM) :]
             self.notes.append(f"{self.name}: removed the byte order mark.")
         if not head.strip():
             head += self._read(-1)
-            if not head.strip():
+            if not head.strip() and not may_be_empty:
                 raise InputError("the file is empty; it must hold at least one document.", self.name)
         return head
 

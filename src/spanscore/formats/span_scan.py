@@ -1,15 +1,16 @@
-"""The fast lane of JSON Lines: span arrays that all have one layout, read as columns by NumPy.
+"""Fast path for JSON Lines: read span arrays with a common layout as columns, with NumPy.
 
-Files are written by programs, so nearly every span in a file is spelt alike: `{"start": 9, "end": 19, "label": "X"}`
-with the same keys, order and spacing. The scanner learns that spelling from one span and then reads thousands of
-spans at once, eight bytes at a time. It cuts the arrays that it has read out of the lines and puts a marker in their
-place, so that msgspec has only the rest of each line to decode.
+Files are written by programs, so nearly all spans in a file have the same layout, such as `{"start": 9, "end": 19,
+"label": "X"}`: the same keys, order and spacing. The scanner learns the layout from one span and then reads thousands
+of spans at once, eight bytes at a time. It replaces each array by a marker, so that msgspec decodes only the rest of
+each line.
 
-It accounts for every byte that it cuts: where anything is not spelt to the letter (another layout, an escape, a label
-not seen before) it answers None and the caller decodes those lines with msgspec alone. And it counts markers: an array
-that was not a document's `spans` leaves one too few. So it can be fast without being able to be wrong.
+The scanner accounts for every byte of an array. If anything deviates from the layout (another key order, an escape, a
+label that cannot be learned), it returns None, and the caller decodes those lines with msgspec alone. The caller also
+counts the markers: an array that is not the `spans` of a document leaves one too few. So the fast path cannot change
+the result.
 
-Lines that have nothing but an id, perhaps a text, and last their spans, are read in the same way.
+Lines that consist of an id, optionally a text, and spans, in this order, are read completely in the same way.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ MAX_LABEL_WORDS = 4
 ID_WORDS = 8
 SCORE_WORDS = 3
 MARKER = f'["{os.urandom(16).hex()}"]'.encode()
-"""What stands for a span array that was cut out; no file can know it."""
+"""Placeholder for a span array; random, so that no file can contain it."""
 
 
 @dataclass(frozen=True)
 class Scan:
-    """The spans of a block: the arrays that were found (from, up to, how many spans), and the spans' fields."""
+    """The spans of a block: its arrays (start, end, number of spans), and the fields of the spans as columns."""
 
     page: Page
     arrays: tuple[Longs, Longs, Longs]
@@ -53,7 +54,7 @@ class Scan:
     quotes: int
 
     def rest(self) -> bytes:
-        """The lines with a marker in the place of each array."""
+        """Return the lines with each array replaced by a marker."""
         begin, end, _ = self.arrays
         left = [MARGIN, *end.tolist()]
         right = [*begin.tolist(), self.page.end]
@@ -62,7 +63,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class LineLayout:
-    """How a line is spelt that has an id, perhaps a text, and last its spans: the bytes before, between and after."""
+    """Layout of a line with an id, optionally a text, and spans: the bytes before, between and after them."""
 
     before_id: bytes
     before_text: bytes | None
@@ -71,7 +72,7 @@ class LineLayout:
 
     @classmethod
     def learn(cls, line: bytes) -> LineLayout | None:
-        """The layout of a line, if it has these fields alone.
+        """Return the layout of a line, or None if it has other fields.
 
         >>> LineLayout.learn(b'{"id": "d1", "text": "a", "spans": []}')
         LineLayout(before_id=b'{"id": "', before_text=b'", "text": "', before_spans=b'", "spans": ', tail=b'}\\n')
@@ -82,7 +83,7 @@ class LineLayout:
         return cls(match[1], match[2], match[3], match[4] + b"\n")
 
     def read(self, scan: Scan, lines: int) -> tuple[Longs, Strings[str], Strings[str] | None] | None:
-        """How many spans each line has, ids and texts; None where a line is not spelt so."""
+        """Return the number of spans, the id and the text of each line; None if a line has another layout."""
         page = scan.page
         end = page.breaks
         if len(end) != lines:
@@ -123,7 +124,7 @@ class LineLayout:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a span is spelt: the bytes before each field's value, those after the last, and those between two spans."""
+    """Layout of a span: the bytes before the value of each field, after the last value, and between two spans."""
 
     fields: tuple[tuple[bytes, str], ...]
     tail: bytes
@@ -131,12 +132,12 @@ class Layout:
 
     @property
     def quotes(self) -> int:
-        """How many quotation marks a span has."""
+        """The number of quotation marks in a span."""
         return b"".join((*(literal for literal, _ in self.fields), self.tail)).count(b'"')
 
     @classmethod
     def learn(cls, array: bytes) -> Layout | None:
-        """The layout of a JSON array's first span, if it has just the fields that the scanner reads.
+        """Return the layout of the first span of a JSON array, or None if it has fields that the scanner does not read.
 
         >>> layout = Layout.learn(b'[{"start": 1, "end": 2, "label": "X"}, {"start": 3, "end": 4, "label": "Y"}]')
         >>> layout.fields
@@ -176,7 +177,7 @@ _NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
 class SpanScanner:
-    """Reads span arrays of one layout; learns the layout and the labels as it goes."""
+    """Reads span arrays of one layout; learns the layout and the labels from the file."""
 
     def __init__(self, labels: LabelTable) -> None:
         self.labels = labels
@@ -186,13 +187,13 @@ class SpanScanner:
         self._guessed = False
 
     def learn(self, line: bytes, array: bytes) -> None:
-        """Take the layouts from this line and this array's first span, and the labels from the table."""
+        """Learn the layouts from a line and the first span of an array, and the labels from the table."""
         self.line_layout = LineLayout.learn(line)
         self.layout = Layout.learn(array)
         self._know_labels()
 
     def guess(self, block: Block) -> None:
-        """Take the layouts from the first line and the first array of objects, whatever it may turn out to be."""
+        """Learn the layouts from the first line and the first array of objects, which may not be spans."""
         if not self._guessed:
             self._guessed = True
             lines = block.data
@@ -200,7 +201,7 @@ class SpanScanner:
             self.learn(lines[: lines.find(b"\n") + 1], array[0] if array and _is_json(array[1]) else b"")
 
     def forget(self, labels: int) -> None:
-        """Know only so many labels again: what the others were taken from was no span."""
+        """Keep only the first `labels` labels: the others did not come from spans."""
         for label in list(self.labels)[labels:]:
             del self.labels[label]
         self._know_labels()
@@ -210,7 +211,7 @@ class SpanScanner:
             self._known = _KnownLabels(tuple(self.labels))
 
     def scan(self, block: Block) -> Scan | None:
-        """The spans of these lines, or None where something is not spelt as learnt."""
+        """Return the spans of a block, or None if anything deviates from the layout."""
         layout = self.layout
         if layout is None or not self._known.usable:
             return None
@@ -243,7 +244,7 @@ class SpanScanner:
         return self._arrays(page, layout, first, at, found)
 
     def _meet(self, page: Page, at: Longs, literal: bytes) -> tuple[Ints, Longs] | None:
-        """The same as reading known labels, after getting to know those that are new."""
+        """Learn the new labels, then read all labels."""
         new = self._known.unknown(page.read(at, literal, MAX_LABEL_WORDS)[1])
         if new is None or len(self.labels) + len(new) > MAX_LABELS:
             return None
@@ -253,7 +254,7 @@ class SpanScanner:
         return self._known.read(page.read(at, literal, self._known.words)[1]) if self._known.usable else None
 
     def _arrays(self, page: Page, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
-        """The arrays, if every byte of them is in a span or between two."""
+        """Return the scan if every byte of the arrays belongs to a span or separates two spans, else None."""
         if not len(first):
             return None
         word = page.words(at)
@@ -283,7 +284,7 @@ def _is_json(spelt: bytes) -> bool:
 
 
 def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
-    """Numbers of one to seven digits, without leading zeros as JSON will have it."""
+    """Read integers of one to seven digits; JSON allows no leading zeros."""
     value, width = leading_number(words)
     zero_first = (words & np.uint64(0xFF)) == ord("0")
     if (width - ONE >= 7).any() or (zero_first & (width > ONE)).any():
@@ -292,7 +293,7 @@ def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
 
 
 def _read_scores(rows: Words, after: int, page: Page, at: Longs) -> tuple[Floats, Longs] | None:
-    """Numbers such as 0.85 with up to 15 digits exactly, by one correctly rounded division; others one by one."""
+    """Read numbers such as 0.85 with up to 15 digits exactly, by one correctly rounded division; others one by one."""
     found = text_width(rows, after)
     if found is None:
         return None
@@ -321,14 +322,14 @@ _TENS = np.array([10**i for i in range(9)], np.uint64)
 
 
 def _spelling(label: str, code: int) -> bytes:
-    """How a label is spelt in JSON; for one that JSON may or must escape, what no label is spelt like."""
+    """Return the bytes of a label in JSON; for a label that may be escaped, bytes that match no label."""
     data = label.encode("utf-8", "surrogatepass")
     plain = bool(data) and not any(byte < ord(" ") or byte in b'"\\' for byte in data)
     return data if plain else b'"%d' % code
 
 
 class _KnownLabels:
-    """Labels by their bytes: a perfect hash finds the only one it can be, a comparison makes sure that it is."""
+    """Looks labels up by their bytes: a perfect hash finds the only candidate, and a comparison confirms it."""
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.labels = labels
@@ -363,7 +364,7 @@ class _KnownLabels:
         return slots
 
     def read(self, rows: Words) -> tuple[Ints, Longs] | None:
-        """The codes of the labels that these rows begin with, up to a quotation mark, and their lengths in bytes."""
+        """Return the code and the length in bytes of the label at the start of each row, up to a quotation mark."""
         found = text_width(rows, ord('"'))
         if found is None:
             return None
@@ -371,7 +372,7 @@ class _KnownLabels:
         return (code, found[0]) if known.all() else None
 
     def unknown(self, rows: Words) -> list[str] | None:
-        """The labels that these rows begin with and that are not known; None if one is not spelt plainly."""
+        """Return the unknown labels at the start of the rows; None if one may be escaped or is not UTF-8."""
         found = text_width(rows, ord('"'))
         if found is None:
             return None
@@ -389,7 +390,7 @@ class _KnownLabels:
         return labels if plain else None
 
     def _look_up(self, width: Longs, words: list[Words]) -> tuple[Ints, Bools]:
-        """The code of each label by its bytes and their number, and whether it is really the label with this code."""
+        """Return the candidate code of each label, given its bytes and length, and whether it is that label."""
         words = words[: self.words] if len(words) > self.words else words
         code = self._code[self._slot(words, self._chosen)]
         known = self._lengths.take(code) == width

@@ -53,6 +53,7 @@ class Spanscore(Format):
 
     name: ClassVar[str] = "spanscore"
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    checks_spans: ClassVar[bool] = True
     part_unit: ClassVar[Literal["bytes"]] = "bytes"
 
     @classmethod

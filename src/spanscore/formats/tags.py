@@ -1,4 +1,4 @@
-"""Token tags as spans: IO, IOB1, IOB2, BILUO and IOBES, with a stated repair of illegal sequences."""
+"""Convert token tags to spans: IO, IOB1, IOB2, BILUO and IOBES, with a choice of how to repair illegal sequences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PREFIXES = {
 
 
 def split_tag(tag: str, scheme: str) -> tuple[str, str]:
-    """Split a tag into its position (B, I, E, S or O) and label; L and U are other names of E and S."""
+    """Split a tag into its position (B, I, E, S or O) and its label; L and U are other names for E and S."""
     if tag in ("O", ""):
         return "O", ""
     if scheme == "IO":
@@ -34,7 +34,7 @@ def split_tag(tag: str, scheme: str) -> tuple[str, str]:
 
 
 def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
-    """Guess the scheme of a file's tags. IOB1 and IOB2 differ in when a B is required.
+    """Guess the scheme of the tags of a file. IOB1 and IOB2 differ in when a B is required.
 
     >>> guess_scheme([["I-PER", "I-PER", "B-PER"]]), guess_scheme([["B-PER", "O"]]), guess_scheme([["PER", "O"]])
     ('IOB1', 'IOB2', 'IO')

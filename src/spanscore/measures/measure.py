@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,13 +26,17 @@ class Measure(Value, ABC):
     """Whether swapping gold and predicted swaps precision and recall."""
     counts_spans: ClassVar[bool] = True
     """Whether the measure counts spans, which are found or missed one by one, rather than characters or tokens."""
-    undefined: ClassVar[float] = math.nan
-    """The value of an undefined number in a mean over types, documents or slices; nan leaves it out."""
+    f_without_hits: ClassVar[float] = 0.0
+    """F where something was annotated or predicted and nothing is right."""
 
     @property
     def identity(self) -> tuple[str, ...]:
         """The fields that make two spans of one side identical; `Pairing.distinct` takes them."""
         return IDENTITY
+
+    def repeated(self, pairing: Pairing) -> tuple[int, int]:
+        """Count the gold and predicted rows that repeat another one in the eyes of this measure."""
+        return pairing.repeated(self.identity)
 
     @property
     def by_type(self) -> bool:

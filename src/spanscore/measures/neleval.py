@@ -13,7 +13,17 @@ from spanscore.errors import InputError, UsageError
 from spanscore.measures.exact import identical
 from spanscore.measures.judgement import Judgement
 from spanscore.measures.measure import Measure
-from spanscore.measures.neleval_keys import ENTITY, FIELDS, FILTERS, codes_of, elements, fields_of, filtered, values_of
+from spanscore.measures.neleval_keys import (
+    ENTITY,
+    FIELDS,
+    FILTERS,
+    codes_of,
+    elements,
+    fields_of,
+    filtered,
+    keep_filtered,
+    values_of,
+)
 from spanscore.measures.weights import Weights, weights
 from spanscore.spec import Spec, parameter
 from spanscore.tally import Tally
@@ -33,7 +43,6 @@ UNIT = 2.0**-36
 class Keyed(Measure):
     """Base of neleval's measures: a filter, a key, and separate numerators of precision and recall."""
 
-    undefined: ClassVar[float] = 0.0
     filter: str = parameter("none", "Which mentions count.", choices=FILTERS)
     key: str = parameter(
         "span", "Fields that must match, joined by +: docid, start, end, span, type, kbid, eid or an attribute."
@@ -67,6 +76,13 @@ class Keyed(Measure):
         places = {"span": PLACE, "kbid": (ENTITY,), "eid": (ENTITY,)}
         fields = [part for name in self.fields for part in places.get(name, (name,))]
         return tuple(dict.fromkeys(fields)) if set(fields) >= set(PLACE) else (*IDENTITY, *fields)
+
+    def repeated(self, pairing: Pairing) -> tuple[int, int]:
+        """Count the rows that the filter keeps and that repeat the key of another one."""
+        every = pairing.rows or pairing
+        kept = every if self.filter == "none" else every.once(keep_filtered, self.filter)
+        once = filtered(pairing, self.filter, self.identity)
+        return len(kept.gold.doc) - len(once.gold.doc), len(kept.pred.doc) - len(once.pred.doc)
 
     @property
     def fields(self) -> tuple[str, ...]:

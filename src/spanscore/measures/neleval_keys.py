@@ -39,11 +39,12 @@ def fields_of(key: str) -> tuple[str, ...]:
 def filtered(pairing: Pairing, name: str, identity: tuple[str, ...]) -> Pairing:
     """Return the mentions that a filter keeps, those that are identical in these fields once."""
     mentions = pairing.mentions
-    kept = mentions if name == "none" else mentions.once(_filter, name)
+    kept = mentions if name == "none" else mentions.once(keep_filtered, name)
     return kept.distinct(identity)
 
 
-def _filter(mentions: Pairing, name: str) -> Pairing:
+def keep_filtered(mentions: Pairing, name: str) -> Pairing:
+    """Return the mentions that a filter keeps."""
     return mentions.map_sides(lambda side: _keep(side, name))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -39,6 +40,7 @@ class Presidio(GroupedIoU):
     """
 
     name: ClassVar[str] = "presidio"
+    f_without_hits: ClassVar[float] = math.nan
     view: str = field(default="tokens", init=False)
 
     def _normalise(self) -> Callable[[Pairing, TokenTable, SkipWords, bool], Pairing]:

@@ -33,6 +33,10 @@ DATE_FORMAT = "dateFormat"
 ADDRESS_TYPES = ("addressType", "locationType")
 SUBTYPES = (DATE_FORMAT, *ADDRESS_TYPES, "idType", "contactType", "subtype")
 """The optional fields of annotations; all but date formats are compared case-insensitively."""
+ADDRESSES = ("LOCATION", "PHYSICAL_ADDRESS")
+"""The kinds of annotation that have an address type."""
+SUBTYPED = ("DATE", *ADDRESSES, "ID", "CONTACT")
+"""The kinds of annotation that have a subtype."""
 ANNOTATION = (*IDENTITY, TEXT, *SUBTYPES)
 """What makes two annotations identical: two texts or two subtypes in one place are two annotations."""
 
@@ -62,13 +66,17 @@ class Instance(Measure):
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count the annotations that match."""
-        pairing = pairing.distinct(self.identity)
+        pairing = self._seen(pairing)
         return Tally.of_found(pairing, pairing.gold, pairing.pred, self._matches(pairing)[0])
 
     def judge(self, pairing: Pairing) -> Judgement:
         """Pair annotations that match, then annotations of two kinds in the same place."""
-        pairing = pairing.distinct(self.identity)
+        pairing = self._seen(pairing)
         return judge_in_place(pairing, *self._matches(pairing))
+
+    def _seen(self, pairing: Pairing) -> Pairing:
+        """Return the annotations that this measure counts."""
+        return pairing.distinct(self.identity)
 
     def _matches(self, pairing: Pairing) -> tuple[Longs, Longs]:
         """Return the rows that match, one to one, as many as possible."""
@@ -131,7 +139,9 @@ class Subtype(Instance):
     """Annotations that match strictly and have the same subtype.
 
     As `sandbox.instance`, and the optional field must be equal too: the format of a date, the type of an address,
-    location, id or contact. Types are compared case-insensitively; a field that only one side has is not equal.
+    location, id or contact. Types are compared case-insensitively; a field that only one side has is not equal, one
+    that neither side has is. Only kinds that have such a field are counted: dates, addresses, locations, ids and
+    contacts, and any annotation that carries one.
 
     >>> import spanscore as ss
     >>> def city(kind):
@@ -143,6 +153,9 @@ class Subtype(Instance):
     """
 
     name: ClassVar[str] = "sandbox.subtype"
+
+    def _seen(self, pairing: Pairing) -> Pairing:
+        return super()._seen(pairing).once(_of_kinds, SUBTYPED, SUBTYPES)
 
     def _candidates(self, pairing: Pairing) -> tuple[Longs, Longs]:
         a, b = super()._candidates(pairing)
@@ -160,7 +173,8 @@ class Hipaa(Instance):
 
     As `sandbox.instance`, and the address or location types must both be PHI, or both not, by the table: CITY,
     ORGANIZATION, STREET and ZIP are PHI; COUNTRY, DEPARTMENT, HOSPITAL, LOCATION-OTHER, ROOM and STATE are not. A type
-    that only one side has is a mismatch; annotations without a type on either side match.
+    that only one side has is a mismatch; annotations without a type on either side match. Only addresses and locations
+    are counted, and any annotation that carries an address type.
 
     >>> import spanscore as ss
     >>> def place(kind):
@@ -179,6 +193,9 @@ class Hipaa(Instance):
         choices=("hipaa", "i2b2", "@file"),
     )
 
+    def _seen(self, pairing: Pairing) -> Pairing:
+        return super()._seen(pairing).once(_of_kinds, ADDRESSES, ADDRESS_TYPES)
+
     def _candidates(self, pairing: Pairing) -> tuple[Longs, Longs]:
         a, b = super()._candidates(pairing)
         table = phi_table(self.table)
@@ -196,9 +213,9 @@ class Hipaa(Instance):
 class SandboxToken(Measure):
     """Tokens of annotations that are tokens of annotations of the same kind on the other side.
 
-    Each annotation's text is split into tokens; each counts once for each kind. key=position: a token is right if the
-    other side has it at the same offset. key=text: if an overlapping annotation has a token with the same text, each of
-    which matches once. P = tp / predicted, R = tp / annotated.
+    Each annotation's text is split into tokens; each counts once for each kind. key=text: a token is right if an
+    overlapping annotation has a token with the same text, each of which matches once. key=position: if the other side
+    has it at the same offset. P = tp / predicted, R = tp / annotated.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["note"], [0], [0], [9], ["PERSON_NAME"], text=["Jon Smith"])
@@ -212,9 +229,9 @@ class SandboxToken(Measure):
     symmetric: ClassVar[bool] = True
     tokenizer: str = parameter("whitespace", "Tokenizer of annotations.", choices=("whitespace", "treebank"))
     key: str = parameter(
-        "position",
-        "Whether tokens match by offset, or by text within overlapping annotations.",
-        choices=("position", "text"),
+        "text",
+        "Whether tokens match by text within overlapping annotations, or by offset (position).",
+        choices=("text", "position"),
     )
 
     @property
@@ -239,6 +256,20 @@ class SandboxToken(Measure):
     def judge(self, pairing: Pairing) -> Judgement:
         """Judge an annotation as right if all its characters are."""
         return judge_by_coverage(pairing.once(merge_touching))
+
+
+def _of_kinds(pairing: Pairing, kinds: tuple[str, ...], fields: tuple[str, ...]) -> Pairing:
+    """Return the annotations of these kinds, and those that carry one of these fields."""
+
+    def kept(side: Corpus) -> Corpus:
+        of_kind = np.array([label.upper() in kinds for label in side.labels] or [False])
+        keep: Bools = of_kind[side.label] if len(side.label) else np.zeros(0, np.bool_)
+        for field in fields:
+            if field in side.attrs:
+                keep = keep | (side.attrs[field].codes >= 0)
+        return side if keep.all() else side.with_spans(np.flatnonzero(keep))
+
+    return pairing.map_sides(kept)
 
 
 def _strict(pairing: Pairing) -> tuple[Longs, Longs]:

@@ -15,8 +15,6 @@ from spanscore.result.tables import known, rows
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spanscore.result import Result, Scores
     from spanscore.result.privacy import Text
     from spanscore.result.tables import Row
@@ -28,12 +26,15 @@ SCHEMA = "spanscore.results/1"
 def to_json(result: Result) -> bytes:
     """Return the results as indented JSON; the same inputs always give the same bytes."""
     signatures = {(one.system, repr(one.measure)): one.signature for one in result.scores}
+    scores = {(one.system, repr(one.measure)): one for one in result.scores}
     listed = [
         {
             "system": row.system,
             "measure": row.measure,
             "type": row.type,
-            **({"by": row.by, "slice": row.slice} if row.by else {}),
+            **({"by": row.by} if row.by else {}),
+            **({"slice": row.slice} if row.by and row.average is None else {}),
+            **_average(row, scores[row.system, row.measure]),
             "precision": known(row.score.precision),
             "recall": known(row.score.recall),
             "f": known(row.score.f),
@@ -42,7 +43,7 @@ def to_json(result: Result) -> bytes:
             **_interval(row),
             "signature": signatures[row.system, row.measure],
         }
-        for row in rows(result)
+        for row in rows(result, averages=True)
     ]
     document = {
         "schema": SCHEMA,
@@ -51,9 +52,16 @@ def to_json(result: Result) -> bytes:
         "settings": result.settings,
         "warnings": list(result.warnings),
         "results": listed,
-        "averages": [average for one in result.scores for average in _averages(one)],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+
+
+def _average(row: Row, scores: Scores) -> dict[str, Any]:
+    """Return the kind of an average, and how many undefined scores count 0 in it."""
+    if row.average is None:
+        return {}
+    undefined = {} if row.average == "micro" else scores.undefined(row.by or "type")
+    return {"average": row.average, **({"undefined": undefined} if any(undefined.values()) else {})}
 
 
 def _interval(row: Row) -> dict[str, Any]:
@@ -66,14 +74,6 @@ def _interval(row: Row) -> dict[str, Any]:
         missed, annotated, share = row.interval.missed
         fields["missed"] = {"missed": missed, "annotated": annotated, "at_most": share}
     return fields
-
-
-def _averages(one: Scores) -> Iterator[dict[str, Any]]:
-    if one.measure.by_type:
-        mean = one.macro("type")
-        numbers = {"precision": mean.precision, "recall": mean.recall, "f": mean.f}
-        defined = {key: known(value) for key, value in numbers.items()}
-        yield {"system": one.system, "measure": repr(one.measure), "average": "macro by type", **defined}
 
 
 def error_record(error: Error, scores: Scores, *, text: Text) -> dict[str, Any]:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def results_table(result: Result) -> Any:
     """Return one row per system, measure, type and slice: scores, confidence intervals (if any) and counts."""
     pa = pyarrow("a table of results")
-    lines = list(rows(result))
+    lines = list(rows(result, averages=True))
     signatures = {(one.system, repr(one.measure)): one.signature for one in result.scores}
     text, number = pa.string(), pa.float64()
     columns: dict[str, Any] = {
         name: pa.array([getattr(line, name) for line in lines], text)
-        for name in ("system", "measure", "type", "by", "slice")
+        for name in ("system", "measure", "type", "by", "slice", "average")
     }
     for name in NUMBERS:
         columns[name] = pa.array([known(getattr(line.score, name)) for line in lines], number)

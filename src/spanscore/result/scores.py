@@ -132,16 +132,38 @@ class Scores:
         return self._scores(self.split(over)[1].sum(axis=0)[None])[0]
 
     def macro(self, over: str = "type") -> Score:
-        """Return the mean of each score and count over the non-empty types, documents or metadata values.
+        """Return the mean of each score and count over all types, documents or slices with annotations or predictions.
 
-        Undefined values are skipped, except that neleval measures count them as 0, as neleval does.
+        An undefined precision or recall counts 0 in the mean, as in scikit-learn and seqeval.
         """
         counts = self.split(over)[1]
         rows = self._scores(counts[counts.any(axis=1)])
-        p, r, f = (_mean([getattr(row, name) for row in rows], self.measure.undefined) for name in NUMBERS)
+        p, r, f = (_mean([getattr(row, name) for row in rows]) for name in NUMBERS)
         names = rows[0].counts if rows else ()
-        means = {name: _mean([row.counts[name] for row in rows], 0.0) for name in names}
+        means = {name: _mean([row.counts[name] for row in rows]) for name in names}
         return Score(p, r, f, self.beta, means)
+
+    def weighted(self, over: str = "type") -> Score:
+        """Return the mean of each score weighted by what is annotated; undefined scores count 0."""
+        counts = self.split(over)[1]
+        named = {name: counts[:, i] for i, name in enumerate(self.tally.fields)}
+        weight = np.asarray(self.measure.ratios(named)[3], np.float64)
+        total = math.fsum(weight.tolist())
+        p, r, f = (
+            math.fsum((np.nan_to_num(column) * weight).tolist()) / total if total else math.nan
+            for column in prf(self.measure, named, self.beta)
+        )
+        return Score(p, r, f, self.beta, {})
+
+    def averages(self, over: str = "type") -> dict[str, Score]:
+        """Return the micro, macro and weighted averages."""
+        return {"micro": self.micro(over), "macro": self.macro(over), "weighted": self.weighted(over)}
+
+    def undefined(self, over: str = "type") -> dict[str, int]:
+        """Count the types, documents or slices whose precision or recall is undefined and counts 0 in averages."""
+        counts = self.split(over)[1]
+        rows = self._scores(counts[counts.any(axis=1)])
+        return {name: sum(math.isnan(getattr(row, name)) for row in rows) for name in ("precision", "recall")}
 
     def split(self, what: str) -> tuple[Sequence[str], Counts]:
         """Return the names of the slices and one row of counts for each."""
@@ -226,18 +248,21 @@ def refuse_unknown_split(what: str, *corpora: Corpus) -> None:
 
 
 def prf(measure: Measure, counts: dict[str, Any], beta: float) -> tuple[Floats, Floats, Floats]:
-    """Return precision, recall and F = (1 + b²)PR / (b²P + R) from columns of counts; 0/0 is NaN."""
+    """Return precision, recall and F = (1 + b²)PR / (b²P + R) from columns of counts; 0/0 is NaN.
+
+    F is undefined only where nothing was annotated and nothing predicted; where something was and nothing is right, it
+    is 0 (for the `presidio` presets: NaN, as in the tool).
+    """
     a, b, c, d = (np.asarray(column, np.float64) for column in measure.ratios(counts))
     with np.errstate(divide="ignore", invalid="ignore"):
         precision, recall = a / b, c / d
-        return precision, recall, (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+        f = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+        return precision, recall, np.where((a == 0) & (c == 0) & (b + d > 0), measure.f_without_hits, f)
 
 
-def _mean(values: list[float], undefined: float) -> float:
-    """Return the mean after replacing NaN with `undefined`; values that are still NaN are skipped."""
-    filled = [undefined if np.isnan(value) else value for value in values]
-    defined = [value for value in filled if not np.isnan(value)]
-    return math.fsum(defined) / len(defined) if defined else float("nan")
+def _mean(values: list[float]) -> float:
+    """Return the mean, with 0 for NaN."""
+    return math.fsum(0.0 if np.isnan(value) else value for value in values) / len(values) if values else math.nan
 
 
 def _slice_name(value: object) -> str:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 ALL = "all"
 FEW = 5
 """With at most this many misses the bootstrap is too optimistic, so the exact bound is shown as well."""
-MICRO, MACRO = "<micro>", "<macro>"
-"""Names of the rows with the micro average (summed counts) and the macro average (mean score) of all slices."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 UNSEEN = " \u00a0\u200b\ufeff"
 """Characters that a spreadsheet may skip before a formula."""
@@ -29,7 +27,7 @@ UNSEEN = " \u00a0\u200b\ufeff"
 
 @dataclass(frozen=True)
 class Row:
-    """A table row: one system, measure and type (None: all types), or one slice of a split."""
+    """A table row: one system and measure, overall, for one type, for one slice of a split, or an average."""
 
     system: str
     measure: str
@@ -38,22 +36,34 @@ class Row:
     by: str | None = None
     slice: str | None = None
     interval: Interval | None = None
+    average: str | None = None
+    """`micro`, `macro` or `weighted`: an average over types, or over the slices of `by`."""
 
 
-def rows(result: Result) -> Iterator[Row]:
-    """Yield all rows, the overall row of each measure before its types."""
+def rows(result: Result, *, averages: bool = False) -> Iterator[Row]:
+    """Yield all rows, the overall row of each measure before its types.
+
+    Averages over types come with `averages`, or if the scores are split by type.
+    """
     for one in result.scores:
-        yield from _rows(one, result.by, result.bootstrap)
+        yield from _rows(one, result.by, result.bootstrap, averages=averages or "type" in result.by)
 
 
-def _rows(one: Scores, splits: tuple[str, ...], bootstrap: Bootstrap | None) -> Iterator[Row]:
+def _rows(one: Scores, splits: tuple[str, ...], bootstrap: Bootstrap | None, *, averages: bool) -> Iterator[Row]:
     name = repr(one.measure)
     yield Row(one.system, name, None, one.overall, interval=_interval(one, bootstrap, None))
     for label, score in one.by_type.items():
         yield Row(one.system, name, label, score, interval=_interval(one, bootstrap, label))
+    if averages and one.measure.by_type:
+        for average, score in one.averages("type").items():
+            yield Row(one.system, name, None, score, average=average)
     for by in splits:
-        for slice_, score in (*one.by(by).items(), (MICRO, one.micro(by)), (MACRO, one.macro(by))):
-            yield Row(one.system, name, None, score, by, slice_)
+        if by == "type" and one.measure.by_type:
+            continue  # these rows are there already
+        for part, score in one.by(by).items():
+            yield Row(one.system, name, None, score, by, part)
+        for average, score in one.averages(by).items():
+            yield Row(one.system, name, None, score, by, average=average)
 
 
 def _interval(one: Scores, bootstrap: Bootstrap | None, label: str | None) -> Interval | None:
@@ -91,7 +101,7 @@ def plain(result: Result, width: int | None = None, *, bold: bool = False) -> st
     spaced = _spaced(table, texts, width)
     drawn = [spaced[0], "─" * max(map(_cells_wide, spaced))]
     for number, (line, row) in enumerate(zip(lines, spaced[1:], strict=True)):
-        overall = line.type is None and line.by is None
+        overall = line.type is None and line.by is None and line.average is None
         drawn += [""] if overall and number else []
         drawn.append(f"\x1b[1m{row}\x1b[0m" if bold and overall else row)
     return "\n".join(drawn)
@@ -190,8 +200,13 @@ def few_misses(result: Result) -> Iterator[str]:
             missed, annotated, share = line.interval.missed
             if missed <= FEW:
                 kind = ALL if line.type is None else printable(line.type)
-                bound = f"miss rate at most {100 * share:.2g}% ({100 * result.bootstrap.level:g}% confidence)"
+                bound = f"miss rate at most {_percent(share)}% ({100 * result.bootstrap.level:g}% confidence)"
                 yield f"{line.system}, {line.measure}, {kind}: {missed} of {annotated} missed, {bound}"
+
+
+def _percent(share: float) -> str:
+    """Return a share as a percentage with two significant digits."""
+    return f"{100 * share:.2g}" if share < 0.0995 else f"{100 * share:.0f}"
 
 
 def between(interval: tuple[float, float] | None) -> str:
@@ -220,7 +235,10 @@ def aligned(lines: Sequence[Sequence[str]], texts: int) -> list[str]:
 
 
 def _kind(line: Row) -> str:
-    return ALL if line.by is None else f"{line.by}: {printable(line.slice or '')}"
+    part = f"<{line.average}>" if line.average else printable(line.slice or "")
+    if line.by is None:
+        return part if line.average else ALL
+    return f"{line.by}: {part}"
 
 
 def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list[str]], int]:
@@ -228,7 +246,8 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
     lines = list(rows(result))
     counts = _count_names(lines)
     split = any(line.by for line in lines)
-    head = ["system", "measure", "type", *(["by", "slice"] if split else [])]
+    averaged = any(line.average for line in lines)
+    head = ["system", "measure", "type", *(["by", "slice"] if split else []), *(["average"] if averaged else [])]
     texts = len(head)
     with_intervals = result.bootstrap is not None
     for head_ in ("precision", "recall", f"f{_beta(lines)}"):
@@ -242,8 +261,9 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
             if with_intervals:
                 numbers += getattr(line.interval, name, (math.nan, math.nan))
         formatted = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
-        kind = ("" if exact else ALL) if line.type is None else line.type
+        kind = ("" if exact or line.average else ALL) if line.type is None else line.type
         slices = [line.by or "", line.slice or ""] if split else []
+        slices += [line.average or ""] if averaged else []
         numbers_ = [_count(line.score.counts.get(name), exact=exact) for name in counts]
         body.append([line.system, line.measure, kind, *slices, *formatted, *numbers_])
     return head, body, texts

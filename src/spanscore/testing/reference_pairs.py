@@ -63,6 +63,16 @@ def _annotations(side: Side) -> list[Annotation]:
     return sorted(found, key=repr)
 
 
+def _counts(measure: Any, annotation: Annotation) -> bool:
+    """Return whether a measure of subtypes counts an annotation: by its kind, or because it carries the field."""
+    (_, _, label), (_, *values) = annotation
+    given = {name for name, value in zip(SUBTYPES, values, strict=True) if value is not None}
+    if measure.name == "sandbox.hipaa":
+        return label in ("LOCATION", "PHYSICAL_ADDRESS") or bool(given & {"addressType", "locationType"})
+    kinds = ("DATE", "LOCATION", "PHYSICAL_ADDRESS", "ID", "CONTACT")
+    return measure.name != "sandbox.subtype" or label in kinds or bool(given)
+
+
 def instance(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> None:
     """Count annotations at the same, or nearly the same, position that agree in the fields of the measure."""
 
@@ -82,7 +92,7 @@ def instance(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> N
             return same and len({phi[str(one["locationType"]).upper()] for one in fields}) == 1
         return same
 
-    golds, preds = _annotations(gold), _annotations(pred)
+    golds, preds = ([one for one in _annotations(side) if _counts(measure, one)] for side in (gold, pred))
     for span, _ in golds:
         counts[span[2]]["annotated"] += 1
     for span, _ in preds:
