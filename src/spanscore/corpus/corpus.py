@@ -64,6 +64,8 @@ class Corpus:
     meta: Mapping[str, Column] = field(default_factory=dict)
     text: Strings[str | None] | None = None
     tokens: Tokens | None = None
+    unit: str = ""
+    """The unit of offsets if it is not the code point; both sides must have the same."""
     source: str = ""
     format: str = ""
     format_reason: str = ""
@@ -265,6 +267,7 @@ class Corpus:
             },
             text=Strings.concat([part.text or Strings.absent(len(part)) for part in parts]) if texted else None,
             tokens=_concat_tokens(parts, firsts),
+            unit=parts[0].unit,
             source=parts[0].source,
             format=parts[0].format,
             format_reason=parts[0].format_reason,

@@ -73,7 +73,7 @@ def _read(
 ) -> Iterator[Corpus]:
     keep_freed_memory()
     by_bytes = given is not None and given.part_unit == "bytes"
-    with Source(path, part, progress, by_bytes=by_bytes) as source:
+    with Source(path, part, progress, by_bytes=by_bytes, may_be_empty=given is not None) as source:
         chosen, reason = (given, "as given") if given is not None else recognise(source)
         if source.is_folder and not chosen.folders:
             raise InputError(f"this is a folder, but {chosen.name} reads single files; name a file in it.", source.name)
@@ -84,8 +84,10 @@ def _read(
                 raise InputError(flaw.message, f"{source.name}: {flaw.place(corpus)}")
             notes = (*source.notes, *corpus.notes)
             yield corpus.with_columns(source=source.name, format=repr(chosen), format_reason=reason, notes=notes)
+        if empty and given is None:
+            raise InputError("the file holds no document; name its format if it is meant to be empty.", source.name)
         if empty:
-            raise InputError("the file holds no document.", source.name)
+            yield Corpus.concat([]).with_columns(source=source.name, format=repr(chosen), format_reason=reason)
 
 
 def recognise(source: Source) -> tuple[Format, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from spanscore.corpus.records import Document, Span, build
-from spanscore.errors import InputError
+from spanscore.errors import InputError, plural
 from spanscore.formats.format import LIKELY, Claim, Format, Sample
-from spanscore.formats.tags import REPAIRS, SCHEMES, Repair, Scheme, decode_tags, guess_scheme, split_tag
+from spanscore.formats.tags import REPAIRS, SCHEMES, Repair, decode_tags, guess_scheme, looks_like_tag, split_tag
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
@@ -18,105 +18,200 @@ if TYPE_CHECKING:
     from spanscore.corpus import Corpus
     from spanscore.formats.source import Source
 
-Sentence = list[tuple[str, str, int]]
-_TAG = re.compile(rb"O|[BILUES]-\S+")
+PLAIN_LABELS = 200
+"""Maximum number of labels in a column of plain labels without prefixes."""
+
+
+class Token(NamedTuple):
+    """The columns of a token, and its line."""
+
+    columns: list[str]
+    line: int
+
+
+Sentence = list[Token]
 
 
 @dataclass(frozen=True, repr=False)
 class Conll(Format):
     """One token per line with its tag in a column; blank lines end sentences, -DOCSTART- lines begin documents.
 
-    Columns are separated by white space. Without -DOCSTART-, each sentence is a document. Texts are rebuilt from the
-    tokens with single spaces between them, and line breaks between sentences.
+    Columns are separated by tabs if a line has any, else by white space. Without -DOCSTART-, each sentence is a
+    document. Texts are rebuilt from the words with single spaces between them, and line breaks between sentences. A
+    line that begins with # and has no tag in its tag column is a comment. With words=ignore, offsets count tokens and
+    the words do not matter, as in conlleval; read both sides so.
     """
 
     name: ClassVar[str] = "conll"
     unit: ClassVar[str] = "tokens"
     column: int = parameter(-1, "Column of the tag, counted from 0, or from the end if negative.")
-    scheme: str = parameter("auto", "Tag scheme.", choices=("auto", *SCHEMES))
-    repair: str = parameter("begin", "Whether an illegal tag begins a span, or its span is discarded.", choices=REPAIRS)
+    word: int = parameter(0, "Column of the word.")
+    scheme: str = parameter("auto", "Tag scheme; IO also reads plain labels.", choices=("auto", *SCHEMES))
+    order: str = parameter(
+        "auto",
+        "Whether the prefix stands before the label (B-NP) or after it (NP-B).",
+        choices=("auto", "prefix", "suffix"),
+    )
+    repair: str = parameter(
+        "begin", "Whether an illegal tag begins a span, or only legal spans are kept (discard).", choices=REPAIRS
+    )
+    mode: str = parameter("default", "Strict is another name of repair=discard.", choices=("default", "strict"))
+    comments: str = parameter(
+        "auto",
+        "Whether lines that begin with # are comments: all, none, or those without a tag.",
+        choices=("auto", "all", "none"),
+    )
+    words: str = parameter(
+        "check", "Whether words make up the text, or are ignored and offsets count tokens.", choices=("check", "ignore")
+    )
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:
-        """Claim lines of at least two columns with tags in the last one."""
+        """Claim lines of at least two columns with tags in one of them."""
         if sample.is_json or not sample.is_text:
             return None
-        rows = [row.split() for row in sample.start.split(b"\n", 200)[:200] if row.strip()]
-        if all(len(row) >= 2 for row in rows[:-1]) and any(_TAG.fullmatch(row[-1]) for row in rows if row):
-            return Claim(LIKELY, "lines are words and tags in columns")
-        return None
+        lines = sample.start.split(b"\n", 200)[:200]
+        rows = [_columns(line.decode("utf-8", "replace")) for line in lines[: max(len(lines) - 1, 1)] if line.strip()]
+        rows = [row for row in rows if not row[0].startswith("#")]
+        if not rows or any(len(row) < 2 for row in rows):
+            return None
+        tagged = sum(looks_like_tag(row[-1]) or looks_like_tag(row[-1], "suffix") for row in rows)
+        return Claim(LIKELY, "lines are words and tags in columns") if 2 * tagged > len(rows) else None
 
     def read(self, source: Source) -> Iterator[Corpus]:
         """Yield one corpus."""
-        documents = list(_documents(source, self.column))
-        tags = [[tag for _, tag, _ in sentence] for sentences in documents for sentence in sentences]
-        scheme = guess_scheme(tags) if self.scheme == "auto" else cast("Scheme", self.scheme)
-        repair = cast("Repair", self.repair)
-        repaired = 0
+        documents, comments = self._documents(source)
+        tokens = [token for sentences in documents for sentence in sentences for token in sentence]
+        if not tokens:
+            return
+        order = self._order(tokens)
+        tags = [[self._tag(token) for token in sentence] for sentences in documents for sentence in sentences]
+        scheme = self.scheme
+        if scheme == "auto":
+            scheme = guess_scheme(tags, order)
+            self._refuse_no_tags(tokens, scheme, source.name)
+        repair = cast("Repair", "discard" if self.mode == "strict" else self.repair)
+        illegal = 0
         built = []
         for number, sentences in enumerate(documents, 1):
-            document, count = _build(str(number), sentences, scheme, repair, source.name)
+            document, count = self._build(str(number), sentences, (scheme, repair, order), source.name)
             built.append(document)
-            repaired += count
-        if repaired:
-            what = "1 tag is" if repaired == 1 else f"{repaired} tags are"
-            how = "each began a span" if repair == "begin" else "their spans were discarded"
+            illegal += count
+        if illegal:
+            what = "1 transition is" if illegal == 1 else f"{illegal} transitions are"
+            how = "each began a span" if repair == "begin" else "only legal spans were kept"
             source.notes.append(f"{source.name}: {what} not legal in {scheme}; {how} (repair={repair}).")
-        yield build(built)
+        if comments:
+            source.notes.append(f"{source.name}: {plural(comments, 'comment line')} skipped.")
+        yield build(built).with_columns(unit="tokens" if self.words == "ignore" else "")
 
-
-def _documents(source: Source, column: int) -> Iterator[list[Sentence]]:
-    """Yield documents as lists of sentences of (word, tag, line)."""
-    sentences: list[Sentence] = []
-    sentence: Sentence = []
-    marked = False
-    for number, line in source.lines():
-        columns = line.split()
-        start = bool(columns) and columns[0] == "-DOCSTART-"
-        if columns and not start:
-            sentence.append(_token(columns, column, f"{source.name}:{number}", number))
-            continue
+    def _documents(self, source: Source) -> tuple[list[list[Sentence]], int]:
+        """Return documents as lists of sentences, and the number of comment lines."""
+        found: list[list[Sentence]] = []
+        sentences: list[Sentence] = []
+        sentence: Sentence = []
+        marked, comments = False, 0
+        for number, line in source.lines():
+            columns = _columns(line)
+            if columns and columns[0].startswith("#") and self._is_comment(columns):
+                comments += 1
+                continue
+            start = bool(columns) and columns[0] == "-DOCSTART-"
+            if columns and not start:
+                self._check_columns(columns, f"{source.name}:{number}")
+                sentence.append(Token(columns, number))
+                continue
+            if sentence:
+                sentences.append(sentence)
+                sentence = []
+            if sentences and (start or not marked):
+                found.append(sentences)
+                sentences = []
+            marked |= start
         if sentence:
             sentences.append(sentence)
-            sentence = []
-        if sentences and (start or not marked):
-            yield sentences
-            sentences = []
-        marked |= start
-    if sentence:
-        sentences.append(sentence)
-    if sentences:
-        yield sentences
+        return ([*found, sentences] if sentences else found), comments
+
+    def _is_comment(self, columns: list[str]) -> bool:
+        if self.comments != "auto":
+            return self.comments == "all"
+        try:
+            tag = columns[self.column]
+        except IndexError:
+            return True
+        return len(columns) < 2 or not (looks_like_tag(tag) or looks_like_tag(tag, "suffix"))
+
+    def _check_columns(self, columns: list[str], where: str) -> None:
+        if len(columns) < 2:
+            raise InputError("expected a word and a tag; there is only one column.", where)
+        for column in (self.column, self.word):
+            if not -len(columns) <= column < len(columns):
+                message = f"there is no column {column}; the line has {len(columns)} columns, counted from 0."
+                raise InputError(message, where)
+
+    def _tag(self, token: Token) -> str:
+        return token.columns[self.column]
+
+    def _order(self, tokens: list[Token]) -> str:
+        if self.order != "auto":
+            return self.order
+        prefix = sum(looks_like_tag(self._tag(token)) for token in tokens)
+        suffix = sum(looks_like_tag(self._tag(token), "suffix") for token in tokens)
+        return "suffix" if suffix > prefix else "prefix"
+
+    def _refuse_no_tags(self, tokens: list[Token], scheme: str, file: str) -> None:
+        """Refuse a column that holds neither tags nor plain labels: it is probably the wrong column."""
+        values = Counter(map(self._tag, tokens))
+        if scheme != "IO" or all(map(looks_like_tag, values)):
+            return
+        labels = len(values) - ("O" in values)
+        if "O" in values and labels <= PLAIN_LABELS and 2 * labels <= len(tokens):
+            return
+        width = min(len(token.columns) for token in tokens)
+        listed = "; ".join(f"{column}: {_kind([token.columns[column] for token in tokens])}" for column in range(width))
+        what = f"column {self.column} does not hold tags (column {listed})"
+        raise InputError(f"{what}; give conll(column=...), or conll(scheme=IO) if it holds plain labels.", file)
+
+    def _build(
+        self, name: str, sentences: list[Sentence], how: tuple[str, Repair, str], file: str
+    ) -> tuple[Document, int]:
+        scheme, repair, order = how
+        text, at, illegal = [], 0, 0
+        tokens: list[tuple[int, int]] = []
+        spans: list[Span] = []
+        for sentence in sentences:
+            first = len(tokens)
+            for token in sentence:
+                try:
+                    split_tag(self._tag(token), scheme, order)
+                except ValueError:
+                    hint = "give conll(scheme=...), or conll(column=...) if the tags are in another column"
+                    message = f"the tag column does not hold a tag in {scheme}; {hint}."
+                    raise InputError(message, f"{file}:{token.line}") from None
+                size = 1 if self.words == "ignore" else len(token.columns[self.word])
+                tokens.append((at, at + size))
+                at += size + 1
+            runs, count = decode_tags([self._tag(token) for token in sentence], scheme, repair, order)
+            illegal += count
+            spans += [Span(tokens[first + a][0], tokens[first + b - 1][1], label) for a, b, label in runs]
+            text.append(" ".join(token.columns[self.word] for token in sentence))
+        ignored = self.words == "ignore"
+        return Document(id=name, text=None if ignored else "\n".join(text), spans=spans, tokens=tokens), illegal
 
 
-def _token(columns: list[str], column: int, where: str, number: int) -> tuple[str, str, int]:
-    if len(columns) < 2:
-        raise InputError("expected a word and a tag; there is only one column.", where)
-    try:
-        return columns[0], columns[column], number
-    except IndexError:
-        raise InputError(
-            f"there is no column {column}; the line has {len(columns)} columns, counted from 0.", where
-        ) from None
+def _columns(line: str) -> list[str]:
+    """Split a line at tabs, or at white space if it has none."""
+    if "\t" in line:
+        columns = [column.strip() for column in line.split("\t")]
+        return columns if any(columns) else []
+    return line.split()
 
 
-def _build(name: str, sentences: list[Sentence], scheme: Scheme, repair: Repair, file: str) -> tuple[Document, int]:
-    text, at, repaired = [], 0, 0
-    tokens: list[tuple[int, int]] = []
-    spans: list[Span] = []
-    for sentence in sentences:
-        first = len(tokens)
-        for word, tag, number in sentence:
-            try:
-                split_tag(tag, scheme)
-            except ValueError:
-                hint = "give conll(scheme=...), or conll(column=...) if the tags are in another column"
-                message = f"the tag column does not hold a tag in {scheme}; {hint}."
-                raise InputError(message, f"{file}:{number}") from None
-            tokens.append((at, at + len(word)))
-            at += len(word) + 1
-        runs, count = decode_tags([tag for _, tag, _ in sentence], scheme, repair)
-        repaired += count
-        spans += [Span(tokens[first + a][0], tokens[first + b - 1][1], label) for a, b, label in runs]
-        text.append(" ".join(word for word, _, _ in sentence))
-    return Document(id=name, text="\n".join(text), spans=spans, tokens=tokens), repaired
+def _kind(values: list[str]) -> str:
+    """Describe what a column holds, without showing it."""
+    different = len(set(values))
+    if all(map(looks_like_tag, values)):
+        return f"tags in {guess_scheme([values])}"
+    if all(value.isdigit() for value in values):
+        return "numbers"
+    return f"{different} different values"

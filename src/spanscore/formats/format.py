@@ -59,8 +59,9 @@ class Sample:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether it begins like a JSON object or list."""
-        return self.is_object or _JSON_LIST.match(self.start) is not None
+        """Whether it begins like a JSON object or list, and not like a line of columns."""
+        columns = self.start.startswith(b"[\t") and not self.start.startswith((b"[\t{", b'[\t"'))
+        return self.is_object or (_JSON_LIST.match(self.start) is not None and not columns)
 
     @cached_property
     def keys(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from spanscore.corpus import MAX_OFFSET
 from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError
 from spanscore.formats.format import CERTAIN, Claim, Format, Sample
+from spanscore.formats.tags import looks_like_tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,8 @@ class Neleval(Format):
     def recognise(cls, sample: Sample) -> Claim | None:
         """Claim tab-separated lines with numbers in the second and third column."""
         columns = sample.columns
-        if len(columns) >= 3 and _NUMBER.fullmatch(columns[1]) and _NUMBER.fullmatch(columns[2]):
+        tagged = len(columns) == 4 and looks_like_tag(columns[3].decode("utf-8", "replace"))
+        if len(columns) >= 3 and _NUMBER.fullmatch(columns[1]) and _NUMBER.fullmatch(columns[2]) and not tagged:
             return Claim(CERTAIN, "the second and third column are numbers")
         return None
 

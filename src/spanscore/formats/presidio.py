@@ -11,7 +11,7 @@ from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError
 from spanscore.formats.format import LIKELY, Claim, Format, Sample
 from spanscore.formats.json_records import records
-from spanscore.formats.tags import Scheme, decode_tags, guess_scheme
+from spanscore.formats.tags import decode_tags, guess_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,7 @@ def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, in
 def _from_tags(tags: list[str], tokens: list[tuple[int, int]] | None, where: str) -> list[Span]:
     if tokens is None or len(tokens) != len(tags):
         raise InputError("tags need as many tokens as there are tags.", f"{where}.tags")
-    scheme: Scheme = guess_scheme([tags])
+    scheme = guess_scheme([tags])
     try:
         runs, _ = decode_tags(tags, scheme)
     except ValueError:

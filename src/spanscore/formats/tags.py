@@ -1,105 +1,220 @@
-"""Convert token tags to spans: IO, IOB1, IOB2, BILUO and IOBES, with a choice of how to repair illegal sequences."""
+"""Token tags as spans: every scheme is a table of transitions, from which reading, checking and repair follow.
+
+Tags are B-X, I-X, E-X, S-X and O, or their other names (L and U for E and S, M and W for I and S), with the prefix
+first or last, or without a type.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-Scheme = Literal["IO", "IOB1", "IOB2", "BILUO", "IOBES"]
 Repair = Literal["begin", "discard"]
-SCHEMES: tuple[str, ...] = get_args(Scheme)
-REPAIRS: tuple[str, ...] = get_args(Repair)
+REPAIRS: tuple[str, ...] = ("begin", "discard")
+UNTYPED = "ENTITY"
+"""The label of spans whose tags have no type."""
 
-_PREFIXES = {
-    "IO": "",
-    "IOB1": "IB",
-    "IOB2": "IB",
-    "BILUO": "BILU",
-    "IOBES": "IBES",
+
+class Tag(NamedTuple):
+    """A tag: its position (B, I, E, S or O) and its label."""
+
+    position: str
+    label: str
+
+
+OUTSIDE = Tag("O", "")
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A tag scheme: its prefixes, and the transitions that start, continue and end a span.
+
+    A transition is written as the two positions and, if the labels matter, `=` (same) or `!` (different); `*` is any
+    position: `II=` is I after I with the same label.
+    """
+
+    name: str
+    prefixes: dict[str, str]
+    """Prefix -> position."""
+    starts: frozenset[str]
+    continues: frozenset[str]
+    ends: frozenset[str]
+
+    def starts_span(self, before: Tag, tag: Tag) -> bool:
+        """Return whether a span starts at a tag."""
+        return tag.position != "O" and _holds(self.starts, before, tag)
+
+    def continues_span(self, before: Tag, tag: Tag) -> bool:
+        """Return whether a tag continues the span of the tag before it."""
+        return before.position != "O" and tag.position != "O" and _holds(self.continues, before, tag)
+
+    def ends_span(self, before: Tag, tag: Tag) -> bool:
+        """Return whether the span of the tag before is complete when this tag does not continue it."""
+        return before.position != "O" and _holds(self.ends, before, tag)
+
+    def is_legal(self, before: Tag, tag: Tag) -> bool:
+        """Return whether a tag may follow another one."""
+        if self.continues_span(before, tag):
+            return True
+        begins = tag.position == "O" or self.starts_span(before, tag)
+        return begins and (before.position == "O" or self.ends_span(before, tag))
+
+
+def _holds(transitions: frozenset[str], before: Tag, tag: Tag) -> bool:
+    relation = "=" if before.label == tag.label else "!"
+    return any(
+        f"{a}{b}{end}" in transitions
+        for a in (before.position, "*")
+        for b in (tag.position, "*")
+        for end in (relation, "")
+    )
+
+
+def _scheme(name: str, prefixes: str, starts: str, continues: str, ends: str) -> Scheme:
+    other = {"L": "E", "U": "S", "M": "I", "W": "S"}
+    known = {prefix: other.get(prefix, prefix) for prefix in prefixes if prefix != "O"}
+    return Scheme(name, known, frozenset(starts.split()), frozenset(continues.split()), frozenset(ends.split()))
+
+
+_CLOSED = ("*B *S", "BI= BE= II= IE=", "E* S*")
+SCHEMES: dict[str, Scheme] = {
+    one.name: one
+    for one in (
+        _scheme("IO", "I", "OI II!", "II=", "II! IO"),
+        _scheme("IOB1", "IB", "OI II! BI IB= BB=", "BI= II=", "II! IO IB BO BI! BB="),
+        _scheme("IOB2", "IB", "*B", "BI= II=", "IO II! IB BO BI! BB"),
+        _scheme("IOE1", "IE", "OI II! EI EE=", "II= IE=", "II! IO IE! EI= EE="),
+        _scheme("IOE2", "IE", "OI OE EI EE II! IE!", "IE= II=", "E*"),
+        _scheme("IOBES", "IBES", *_CLOSED),
+        _scheme("BILUO", "BILU", *_CLOSED),
+        _scheme("BMES", "BMES", *_CLOSED),
+        _scheme("BMEOW", "BMEW", *_CLOSED),
+    )
 }
+"""Scheme name -> its table."""
 
 
-def split_tag(tag: str, scheme: str) -> tuple[str, str]:
-    """Split a tag into its position (B, I, E, S or O) and its label; L and U are other names for E and S."""
+@cache
+def split_tag(tag: str, scheme: str, order: str = "prefix") -> Tag:
+    """Split a tag into position and label; raise ValueError if it is not a tag of the scheme.
+
+    >>> split_tag("U-PER", "BILUO"), split_tag("NP-B", "IOB2", "suffix"), split_tag("B", "IOB2")
+    (Tag(position='S', label='PER'), Tag(position='B', label='NP'), Tag(position='B', label='ENTITY'))
+    """
     if tag in ("O", ""):
-        return "O", ""
-    if scheme == "IO":
-        return "I", tag.removeprefix("I-")
-    position, dash, label = tag.partition("-")
-    if dash and label and position in _PREFIXES[scheme]:
-        return {"L": "E", "U": "S"}.get(position, position), label
+        return OUTSIDE
+    prefixes = SCHEMES[scheme].prefixes
+    if tag in prefixes and (scheme != "IO" or tag == "I"):
+        return Tag(prefixes[tag], UNTYPED)
+    first, dash, rest = tag.partition("-") if order == "prefix" else tag.rpartition("-")
+    position, label = (first, rest) if order == "prefix" else (rest, first)
+    if dash and label and position in prefixes:
+        return Tag(prefixes[position], label)
+    if scheme == "IO" and not (dash and len(position) == 1 and not label):
+        return Tag("I", tag)
     raise ValueError(tag)
 
 
-def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
-    """Guess the scheme of the tags of a file. IOB1 and IOB2 differ in when a B is required.
+def looks_like_tag(tag: str, order: str = "prefix") -> bool:
+    """Return whether a value is O or has the form of a tag with a prefix.
+
+    >>> [looks_like_tag(tag) for tag in ("O", "B-PER", "B", "NNP", "I-", "2010-01-16")]
+    [True, True, True, False, False, False]
+    """
+    position, dash, label = tag.partition("-")
+    if order == "suffix":
+        label, dash, position = tag.rpartition("-")
+    return tag == "O" or (len(position) == 1 and position in "BIESLUMW" and bool(label) == bool(dash) and tag != "-")
+
+
+def guess_scheme(sentences: Iterable[Sequence[str]], order: str = "prefix") -> str:
+    """Guess the scheme of a file's tags: the first one in which all tags and all transitions are legal.
+
+    If none is, it is the scheme with the fewest illegal transitions among those that have all prefixes.
 
     >>> guess_scheme([["I-PER", "I-PER", "B-PER"]]), guess_scheme([["B-PER", "O"]]), guess_scheme([["PER", "O"]])
     ('IOB1', 'IOB2', 'IO')
     """
-    kept = [list(tags) for tags in sentences]
-    parts = {tag.partition("-")[0] if "-" in tag else "" for tags in kept for tag in tags if tag not in ("O", "")}
-    prefixed = sum(tag[1:2] == "-" and tag[0] in "BILUES" for tags in kept for tag in tags)
-    others = sum(tag not in ("O", "") for tags in kept for tag in tags) - prefixed
-    if others > prefixed or not parts & set("BSEUL"):
+    given = [list(tags) for tags in sentences]
+    kept = [[tag if looks_like_tag(tag, order) else "O" for tag in tags] for tags in given]
+    used = {tag for tags in given for tag in tags} - {"O", ""}
+    tagged = sum(looks_like_tag(tag, order) for tag in used)
+    if 2 * tagged < len(used):
         return "IO"
-    if parts & set("LU"):
-        return "BILUO"
-    if parts & set("ES"):
-        return "IOBES"
-    legal_iob2 = needless_b = True
-    for tags in kept:
-        for before, tag in zip(["O", *tags], tags, strict=False):
-            same = before != "O" and before[2:] == tag[2:]
-            if tag.startswith("I-") and not same:
-                legal_iob2 = False
-            if tag.startswith("B-") and not same:
-                needless_b = False
-    return "IOB1" if not legal_iob2 and needless_b else "IOB2"
+    positions = {tag[0] if order == "prefix" else tag[-1] for tag in used if looks_like_tag(tag, order)}
+    candidates = [
+        name
+        for name in ("IOB2", "IOB1", "IOE2", "IOE1", "IOBES", "BILUO", "BMES", "BMEOW")
+        if positions <= set(SCHEMES[name].prefixes)
+    ]
+    if positions <= {"I"} or not candidates:
+        return "IO"
+    if "S" in positions or ({"B", "E"} <= positions and "M" not in positions):
+        candidates = [name for name in candidates if name not in ("BILUO", "BMES", "BMEOW")] or candidates
+    best, fewest = candidates[0], None
+    for name in candidates:
+        illegal = sum(decode_tags(tags, name, order=order)[1] for tags in kept)
+        if fewest is None or illegal < fewest:
+            best, fewest = name, illegal
+    return best
 
 
 def decode_tags(
-    tags: Sequence[str], scheme: Scheme, repair: Repair = "begin"
+    tags: Sequence[str], scheme: str, repair: Repair = "begin", order: str = "prefix"
 ) -> tuple[list[tuple[int, int, str]], int]:
-    """Return spans as (first token, token after the last, label), and the number of illegal tags.
+    """Return spans as (first token, token after the last, label), and the number of illegal transitions.
 
-    A tag that continues nothing begins a span (`begin`, as conlleval does), or its run is discarded (`discard`). In a
-    scheme that closes spans, an unclosed span ends with its last tag.
+    With `begin`, a tag that continues nothing begins a span, and a span that is not closed ends with its last tag, as
+    in conlleval and seqeval's default mode. With `discard`, only spans whose transitions are all in the scheme's table
+    are kept, as in seqeval's strict mode.
 
     >>> decode_tags(["I-PER", "I-PER", "O", "B-LOC"], "IOB2")
     ([(0, 2, 'PER'), (3, 4, 'LOC')], 1)
     >>> decode_tags(["I-PER", "I-PER", "O", "B-LOC"], "IOB2", "discard")
     ([(3, 4, 'LOC')], 1)
     """
+    table = SCHEMES[scheme]
+    parsed = [split_tag(tag, scheme, order) for tag in tags]
+    illegal = sum(
+        not table.is_legal(before, tag) for before, tag in zip([OUTSIDE, *parsed], [*parsed, OUTSIDE], strict=True)
+    )
+    return (_repaired(parsed) if repair == "begin" else _strict(parsed, table)), illegal
+
+
+def _repaired(tags: list[Tag]) -> list[tuple[int, int, str]]:
+    """Begin a span wherever a tag does not continue one, and end it wherever it is not continued."""
     spans: list[tuple[int, int, str]] = []
-    repaired = 0
-    closes = scheme in ("BILUO", "IOBES")
-    begin, label, legal = -1, "", True
-
-    def end(at: int) -> None:
-        nonlocal begin
-        if begin >= 0 and (legal or repair == "begin"):
-            spans.append((begin, at, label))
-        begin = -1
-
-    for at, tag in enumerate([*tags, "O"]):
-        position, name = split_tag(tag, scheme)
-        goes_on = begin >= 0 and position in ("I", "E") and name == label
-        if goes_on:
-            if position == "E":
-                end(at + 1)
+    begin = -1
+    for at, tag in enumerate([*tags, OUTSIDE]):
+        if begin >= 0 and not (tag.position in "IE" and tag.label == tags[begin].label):
+            spans.append((begin, at, tags[begin].label))
+            begin = -1
+        if tag.position == "O":
             continue
-        if begin >= 0:
-            if closes:
-                repaired += 1
-            end(at)
-        if position == "O":
-            continue
-        begin, label = at, name
-        legal = position in ("B", "S") or scheme in ("IO", "IOB1")
-        repaired += not legal
-        if position in ("S", "E"):
-            end(at + 1)
-    return spans, repaired
+        if begin < 0:
+            begin = at
+        if tag.position in "ES":
+            spans.append((begin, at + 1, tag.label))
+            begin = -1
+    return spans
+
+
+def _strict(tags: list[Tag], table: Scheme) -> list[tuple[int, int, str]]:
+    """Keep the spans that start, go on and end as the table says."""
+    spans = []
+    at, before = 0, OUTSIDE
+    extended = [*tags, OUTSIDE]
+    while at < len(tags):
+        tag = extended[at]
+        end = at + 1
+        if table.starts_span(before, tag):
+            while end < len(extended) and table.continues_span(extended[end - 1], extended[end]):
+                end += 1
+            if table.ends_span(extended[end - 1], extended[end]):
+                spans.append((at, end, tag.label))
+        at, before = end, extended[end - 1]
+    return spans
