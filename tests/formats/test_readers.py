@@ -180,7 +180,7 @@ def test_an_illegal_tag_is_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.conll"
     path.write_text("Ann B-PER\nOslo I-LOC\n\nBob B-PER\n")
     corpus = ss.read(path)
-    assert corpus.notes == (f"{path}: 1 tag is not legal in IOB2; each began a span (repair=begin).",)
+    assert corpus.notes == (f"{path}: 1 transition is not legal in IOB2; each began a span (repair=begin).",)
 
 
 def test_a_format_can_be_forced_and_every_format_says_why(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import spanscore as ss
+from golden.golden import load
 
-GOLDEN = json.loads((Path(__file__).parent / "nlpsandbox.json").read_text())
+GOLDEN = load("nlpsandbox.json")
 LISTS = {
     "Date": ("textDateAnnotations", "dateFormat", "DATE"),
     "PersonName": ("textPersonNameAnnotations", None, "PERSON_NAME"),

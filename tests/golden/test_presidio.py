@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import pytest
 
 import spanscore as ss
+from golden.golden import load
 
-CASES = json.loads((Path(__file__).parent / "presidio_cases.json").read_text())["cases"]
+CASES = load("presidio_cases.json")["cases"]
 GOLDEN = [case for case in CASES if case["category"] == "golden"]
 
 
@@ -63,6 +63,18 @@ def _upstream(row: dict[str, int]) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_both_releases_of_the_tool_agree_where_the_file_says_so(case: dict[str, Any]) -> None:
+    old, new = case["upstream_head_0_2_4"], case["upstream_0_3_2"]
+    same = [old[level] == new[level] for level in ("per_type", "pii")]
+    assert all(same) == case["counts_agree"]
+    assert case["golden"] == (case["category"] == "golden")
+    assert case["golden"] <= case["counts_agree"]
+    if case["category"] == "golden":
+        for row in (*new["per_type"].values(), new["pii"]):
+            assert (row["FP"], row["FN"]) == (row["num_predicted"] - row["TP"], row["num_annotated"] - row["TP"])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_the_preset_gives_the_same_counts_defects_and_all(case: dict[str, Any], tmp_path: Path) -> None:
     config = case["config"]
     words = tmp_path / "skip.txt"
@@ -81,3 +93,8 @@ def test_the_preset_gives_the_same_counts_defects_and_all(case: dict[str, Any], 
             pytest.approx(float("nan") if n is None else n, nan_ok=True, abs=1e-6)
             for n in (numbers["precision"], numbers["recall"], numbers["f2"])
         ]
+    pii = result["presidio.pii"]
+    assert [pii.precision, pii.recall, pii.f] == [
+        pytest.approx(float("nan") if n is None else n, nan_ok=True, abs=1e-6)
+        for n in (expected["pii_metrics"][key] for key in ("precision", "recall", "f2"))
+    ]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import spanscore as ss
+from golden.golden import load
 
 HERE = Path(__file__).parent
-SEMEVAL = json.loads((HERE / "semeval2013_9_1.json").read_text())
-NERVALUATE = json.loads((HERE / "nervaluate.json").read_text())
+SEMEVAL = load("semeval2013_9_1.json")
+NERVALUATE = load("nervaluate.json")
 COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
 SCHEMES = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type", "entitytype": "type"}
 
@@ -29,6 +29,9 @@ def test_the_task_table(scheme: str) -> None:
     assert [scores.counts[name] for name in COUNTS] == [expected[key] for key in ("COR", "INC", "PAR", "MIS", "SPU")]
     assert (scores.counts["possible"], scores.counts["actual"]) == (6, 6)
     assert [scores.precision, scores.recall, scores.f] == pytest.approx([expected[key] for key in ("P", "R", "F1")])
+    names = {"COR": "correct", "INC": "incorrect", "PAR": "partial", "MIS": "missed", "SPU": "spurious"}
+    verdicts = [names[row[scheme]] for row in SEMEVAL["verdicts"]]
+    assert [verdicts.count(name) for name in COUNTS] == [scores.counts[name] for name in COUNTS]
     by_type = [sum(row.counts[name] for row in scores.by_type.values()) for name in COUNTS]
     assert by_type == [scores.counts[name] for name in COUNTS]
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import spanscore as ss
+from golden.golden import load
 
 HERE = Path(__file__).parent
-CONLL = json.loads((HERE / "conlleval_seqeval.json").read_text())
-SEQSCORE = json.loads((HERE / "seqscore.json").read_text())
+CONLL = load("conlleval_seqeval.json")
+SEQSCORE = load("seqscore.json")
 
 
 def write(path: Path, sentences: list[list[str]]) -> Path:
@@ -20,31 +21,63 @@ def write(path: Path, sentences: list[list[str]]) -> Path:
     return path
 
 
+def sides(case: Any, tmp_path: Path, **options: Any) -> list[ss.Corpus]:
+    found = []
+    for name in ("true", "pred"):
+        tags = [tags.split() if isinstance(tags, str) else list(tags) for tags in case[name]]
+        found.append(ss.read(write(tmp_path / name, tags), "conll", **options))
+    return found
+
+
 def test_the_conll_2000_sample(tmp_path: Path) -> None:
-    gold, pred = (
-        ss.read(write(tmp_path / name, [tags.split() for tags in CONLL[name]]), "conll", scheme="IOB2")
-        for name in ("true", "pred")
-    )
+    gold, pred = sides(CONLL, tmp_path, scheme="IOB2")
     scores = ss.score(gold, pred, ["exact"])["exact"]
     expected = CONLL["expected_conlleval"]
     assert scores.counts["tp"] == expected["correct"]
     assert (scores.counts["predicted"], scores.counts["annotated"]) == (expected["found"], expected["gold"])
-    assert round(100 * scores.f, 2) == expected["FB1"]
+    overall = [round(100 * number, 2) for number in (scores.precision, scores.recall, scores.f)]
+    assert overall == [expected["precision"], expected["recall"], expected["FB1"]]
     for label, (precision, recall, f, found) in expected["types"].items():
         score = scores.by_type[label]
         assert score.counts["predicted"] == found
-        assert (round(100 * score.precision, 2), round(100 * score.recall, 2)) == (precision, recall)
-        assert f == 0 or round(100 * score.f, 2) == f
-    macro = CONLL["expected_seqeval_default"]["macro avg"]
-    assert scores.macro("type").recall == pytest.approx(macro["recall"], abs=1e-6)
+        assert [round(100 * n, 2) for n in (score.precision, score.recall, score.f)] == [precision, recall, f]
+    tags = [tag.split() for side in ("true", "pred") for tag in CONLL[side]]
+    assert sum(map(len, tags)) == 2 * expected["tokens"]
+    pairs = zip(chain.from_iterable(tags[:40]), chain.from_iterable(tags[40:]), strict=True)
+    right = sum(a == b for a, b in pairs)
+    assert round(100 * right / expected["tokens"], 2) == expected["accuracy"]
 
 
-@pytest.mark.parametrize("case", [c for c in CONLL["small_cases"] if c["mode"] == "default"], ids=lambda c: c["name"])
-def test_seqeval_cases(case: dict[str, Any], tmp_path: Path) -> None:
-    gold, pred = (ss.read(write(tmp_path / side, case[side]), "conll", scheme="IOB2") for side in ("true", "pred"))
+@pytest.mark.parametrize(
+    ("mode", "key"), [("default", "expected_seqeval_default"), ("strict", "expected_seqeval_strict_IOB2")]
+)
+def test_seqeval_on_the_conll_2000_sample(mode: str, key: str, tmp_path: Path) -> None:
+    gold, pred = sides(CONLL, tmp_path, scheme="IOB2", mode=mode)
     scores = ss.score(gold, pred, ["exact"])["exact"]
-    found = [scores.precision, scores.recall, 0.0 if scores.counts["tp"] == 0 else scores.f]
+    rows = {**scores.by_type, **{f"{name} avg": score for name, score in scores.averages().items()}}
+    assert rows.keys() == CONLL[key].keys()
+    for name, expected in CONLL[key].items():
+        found = [0.0 if n != n else n for n in (rows[name].precision, rows[name].recall, rows[name].f)]
+        assert found == pytest.approx([expected["precision"], expected["recall"], expected["f1-score"]], abs=1e-6), name
+        support = rows[name] if name in scores.by_type else scores.overall
+        assert support.counts["annotated"] == expected["support"]
+
+
+@pytest.mark.parametrize("case", CONLL["small_cases"], ids=lambda c: dict(c)["name"])
+def test_seqeval_cases(case: dict[str, Any], tmp_path: Path) -> None:
+    gold, pred = sides(case, tmp_path, scheme=case["scheme"] or "IOB2", mode=case["mode"])
+    scores = ss.score(gold, pred, ["exact"])["exact"]
+    found = [0.0 if n != n else n for n in (scores.precision, scores.recall, scores.f)]
     assert found == pytest.approx(case["micro"], abs=1e-4)
+    assert scores.counts["annotated"] == case["support"]
+
+
+def test_where_conlleval_is_wrong_we_are_right(tmp_path: Path) -> None:
+    """conlleval joins E and B of one type; the scheme says that E ends a span."""
+    quirk = CONLL["conlleval_quirk"]
+    case = {side: [list(quirk[side])] for side in ("true", "pred")}
+    counts = ss.score(*sides(case, tmp_path, scheme="IOBES"), "exact")["exact"].counts
+    assert f"{counts['annotated']} gold, {counts['predicted']} found, {counts['tp']} correct" == quirk["right"]
 
 
 @pytest.mark.parametrize("case", SEQSCORE["cases"], ids=["mixed", "begin", "discard"])
@@ -54,19 +87,22 @@ def test_seqscore_cases(case: dict[str, Any], tmp_path: Path) -> None:
         path.write_text(packed.replace("|", "\n") + "\n")
         return path
 
+    assert case["labels"] == "BIO"
     repair = "discard" if case.get("repair") == "discard" else "begin"
     gold = ss.read(tagged("gold", SEQSCORE["reference"]), "conll")
     pred = ss.read(tagged("pred", case["pred"]), "conll", scheme="IOB2", repair=repair)
     scores = ss.score(gold, pred, ["exact"])["exact"]
     if repair == "discard":
-        assert (scores.counts["annotated"], scores.counts["predicted"], scores.counts["tp"]) == (3, 2, 2)
+        counts = scores.counts
+        found = f"predicted {counts['predicted']}, correct {counts['tp']}, reference {counts['annotated']}"
+        assert case["effect"] == f"ORG mention removed: {found}"
         return
     for label, (precision, recall, f, annotated, predicted, correct) in case["expected"].items():
         score = scores.overall if label == "ALL" else scores.by_type[label]
-        assert (score.counts["annotated"], score.counts["predicted"], score.counts["tp"]) == (
-            annotated,
-            predicted,
-            correct,
-        )
+        counts = (score.counts["annotated"], score.counts["predicted"], score.counts["tp"])
+        assert counts == (annotated, predicted, correct)
         assert [round(100 * n, 2) for n in (score.precision, score.recall, score.f)] == [precision, recall, f]
     assert bool(pred.notes) == (case.get("repair") is not None)
+    found = [["FN" if e.side == "gold" else "FP", e.span.label, e.text, 1] for e in scores.errors()]
+    expected = [list(row) for row in case.get("errors", [])]
+    assert sorted(found, key=str) == sorted(expected, key=str)

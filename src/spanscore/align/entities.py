@@ -12,10 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _TABLE = (files("spanscore.align") / "presidio.tsv").read_text("utf-8")
-"""One line per Presidio entity type: its name, a tab, and the names that datasets use, in upper case with `_`."""
+"""Lines of a Presidio entity type, the names that datasets use (in upper case with `_`), and where they come from.
+
+The names from `presidio-evaluator 0.2.5` are its `PresidioAnalyzerWrapper.presidio_entities_map`, all of it; that is the
+last release that has this map. All other lines are additions.
+"""
 
 _DEFAULT = {
-    name: target for target, names in (line.split("\t") for line in _TABLE.splitlines()) for name in names.split()
+    name: None if target == "O" else target  # the tag of tokens that are not part of an entity
+    for target, names, _ in (line.split("\t") for line in _TABLE.splitlines())
+    for name in names.split()
 }
 
 USER = "the user's map"

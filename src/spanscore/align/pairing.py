@@ -186,9 +186,9 @@ def pair(
         units = [one.unit or "characters" for one in (gold, pred)]
         what = f"the offsets count {units[1]}, but those of the gold data {units[0]}; read both in the same way."
         raise InputError(what, pred.source or system)
-    counts = len(gold), len(pred)
+    refuse_split_differently(gold, pred, system)
     gold, pred = _join(gold, pred, system, extra_documents, account)
-    _compare_texts(gold, pred, system, counts)
+    _compare_texts(gold, pred, system)
     _fit_text(gold, pred, system)
     sides = []
     for side, corpus in (("gold", gold), (system, pred)):
@@ -345,7 +345,6 @@ def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, account: Accoun
         if extra == "refuse":
             what = f"{len(more)} documents are not in the gold data, first"
             what = what if len(more) > 1 else "a document is not in the gold data,"
-            what = f"{_split_differently((len(gold), len(pred)))}; {what}" if _numbered(gold, pred) else what
             hint = "give --extra-documents ignore to leave such documents out, or score to count them as wrong."
             name = printable(pred.ids[int(more[0])])
             raise InputError(f'{what} "{name}"; {hint}', pred.source or system)
@@ -357,7 +356,7 @@ def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, account: Accoun
     return gold, pred.take(rows).with_columns(ids=ids)
 
 
-def _compare_texts(gold: Corpus, pred: Corpus, system: str, counts: tuple[int, int]) -> None:
+def _compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:
     """Refuse documents whose texts differ: offsets would not refer to the same characters."""
     if gold.text is None or pred.text is None or gold.text == pred.text:
         return
@@ -366,18 +365,17 @@ def _compare_texts(gold: Corpus, pred: Corpus, system: str, counts: tuple[int, i
             pairs = zip(ours, theirs, strict=False)
             place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
             message = f"the text differs from the gold text at character {place}; offsets must refer to one text."
-            if counts[0] != counts[1] and _numbered(gold, pred):
-                message = f"{_split_differently(counts)}; mark documents with -DOCSTART- in both or in neither."
             raise InputError(message, f'{pred.source or system}: document "{printable(name)}"')
 
 
-def _numbered(gold: Corpus, pred: Corpus) -> bool:
-    """Return whether the documents of a side have no ids of their own, but are numbered."""
-    return any(one.format.startswith("conll") for one in (gold, pred))
-
-
-def _split_differently(counts: tuple[int, int]) -> str:
-    return f"{plural(counts[1], 'document')} against {counts[0]} in the gold data: the files are split differently"
+def refuse_split_differently(gold: Corpus, pred: Corpus, system: str) -> None:
+    """Refuse files whose documents have no ids of their own, but are numbered, if they are split into other documents."""
+    if len(gold) == len(pred) or not any(one.format.startswith("conll") for one in (gold, pred)):
+        return
+    texts = [None if one.text is None or not len(one) else one.text[0] for one in (gold, pred)]
+    if None not in texts and texts[0] != texts[1]:
+        what = f"{plural(len(pred), 'document')} against {len(gold)} in the gold data: the files are split differently"
+        raise InputError(f"{what}; mark documents with -DOCSTART- in both or in neither.", pred.source or system)
 
 
 def _fit_text(gold: Corpus, pred: Corpus, system: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spanscore.align.pairing import refuse_split_differently
 from spanscore.corpus import Corpus
 from spanscore.corpus.duplicates import DuplicateIds
 from spanscore.corpus.memory import keep_freed_memory
@@ -150,6 +151,7 @@ def in_step(gold: Iterator[Corpus], pred: Iterator[Corpus]) -> Iterator[tuple[Co
         while sum(map(len, pieces)) < len(ours) and (more := next(pred, None)) is not None:
             pieces.append(more)
         theirs = Corpus.concat(pieces)
+        refuse_split_differently(ours, theirs, "pred")
         size = min(len(ours), len(theirs))
         first, second = ours.block(0, size), theirs.block(0, size)
         if first.ids != second.ids:

@@ -75,8 +75,8 @@ class Conll(Format):
         rows = [row for row in rows if not row[0].startswith("#")]
         if not rows or any(len(row) < 2 for row in rows):
             return None
-        tagged = sum(looks_like_tag(row[-1]) or looks_like_tag(row[-1], "suffix") for row in rows)
-        return Claim(LIKELY, "lines are words and tags in columns") if 2 * tagged > len(rows) else None
+        tagged = any(looks_like_tag(row[-1]) or looks_like_tag(row[-1], "suffix") for row in rows)
+        return Claim(LIKELY, "lines are words and tags in columns") if tagged else None
 
     def read(self, source: Source) -> Iterator[Corpus]:
         """Yield one corpus."""
