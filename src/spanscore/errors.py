@@ -24,6 +24,14 @@ class UsageError(SpanscoreError):
     """A call with an unknown name, an invalid value, or options that cannot be combined."""
 
 
+class TerminatedError(BaseException):
+    """A signal that ends the program. Like KeyboardInterrupt, it passes through code that catches exceptions."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(f"ended by signal {signal}")
+        self.signal = signal
+
+
 class MissingExtraError(SpanscoreError):
     """A feature whose optional dependency is not installed."""
 

@@ -163,3 +163,36 @@ def test_impossible_settings_are_refused_before_detection(call: tuple[str, ...],
     assert words in spanscore(*function("fine", "-o", "out", *call), cwd=mine, code=2).stderr
     assert not (mine / "calls.log").exists()
     assert not (mine / "out").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_signal_ends_the_run_whatever_the_function_catches(number: signal.Signals, jobs: str, tmp_path: Path) -> None:
+    """The journal stays, and the run can be continued."""
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time\n\n\ndef find(text, language):\n    pathlib.Path('started').touch()\n"
+        "    try:\n        time.sleep(0.05)\n    except Exception:\n        pass\n    return []\n"
+    )
+    write(tmp_path / "data.jsonl", [{"id": str(i), "text": "Ann", "spans": []} for i in range(400)])
+    call = [
+        sys.executable,
+        "-m",
+        "spanscore",
+        "run",
+        "data.jsonl",
+        "--detector",
+        "python(function=slow:find)",
+        "--jobs",
+    ]
+    process = subprocess.Popen([*call, jobs, "-o", "out"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    journal = tmp_path / "out" / "predictions.partial.jsonl"
+    while not (journal.exists() and journal.stat().st_size):
+        assert process.poll() is None
+        os.sched_yield()
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "Traceback" not in said
+    kept = journal.read_text().splitlines()
+    assert 0 < len(kept) < 400
+    assert '"failure"' not in journal.read_text()

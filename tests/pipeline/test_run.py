@@ -136,8 +136,12 @@ def test_documents_or_spans_of_unmapped_types_are_left_out(tmp_path: Path) -> No
     )
     done = spanscore("run", "data.jsonl", "-o", "out", cwd=tmp_path)
     assert "1 document left out for entity types that no source knows: CASTLE" in done.stderr
+    assert (
+        "CASTLE; their 2 gold spans do not count (recall would be 0.333 instead of 1.000 (iou.pii) and 0.333 instead "
+        "of 1.000 (iou) with them as missed); --allow-missing-mappings leaves out only the spans"
+    ) in done.stderr
     details = metrics(tmp_path / "out")["details"]
-    assert (details["samples_evaluated"], details["samples_discarded"]) == (1, 1)
+    assert (details["samples_evaluated"], details["samples_discarded"], details["spans_discarded"]) == (1, 1, 2)
     said = json.loads((tmp_path / "out" / "alignment.json").read_text())
     assert said["gold"] == [
         {"label": "CASTLE", "to": None, "why": "not found in any source"},
@@ -147,9 +151,41 @@ def test_documents_or_spans_of_unmapped_types_are_left_out(tmp_path: Path) -> No
     spanscore("run", "data.jsonl", "-o", "out2", "--allow-missing-mappings", cwd=tmp_path)
     details = metrics(tmp_path / "out2")["details"]
     assert (details["samples_evaluated"], details["pii_counts"]["annotated"]) == (2, 2)
+    assert (details["samples_discarded"], details["spans_discarded"]) == (0, 1)
     (tmp_path / "map.txt").write_text("CASTLE: LOCATION\n")
     spanscore("run", "data.jsonl", "-o", "out3", "--map", "map.txt", cwd=tmp_path)
-    assert metrics(tmp_path / "out3")["details"]["entity_recall_dict"] == {"EMAIL_ADDRESS": 1.0, "LOCATION": 0.0}
+    details = metrics(tmp_path / "out3")["details"]
+    assert details["entity_recall_dict"] == {"EMAIL_ADDRESS": 1.0, "LOCATION": 0.0}
+    assert details["spans_discarded"] == 0
+
+
+def test_recall_with_the_spans_of_left_out_documents_as_missed(tmp_path: Path) -> None:
+    text = "Ask ann@example.com or bob@example.com at Camelot, or Ann."
+    mails = [{"start": 4, "end": 19, "label": "EMAIL"}, {"start": 23, "end": 38, "label": "EMAIL"}]
+    castle = {"start": 42, "end": 49, "label": "CASTLE"}
+    ann, dropped = {"start": 54, "end": 57, "label": "PERSON"}, {"start": 0, "end": 3, "label": "VERB"}
+    documents = [
+        {"id": "a", "text": text, "spans": [*mails, ann]},
+        {"id": "b", "text": text, "spans": [*mails, castle, castle, dropped]},
+        {"id": "c", "text": text, "spans": [{**castle, "label": "MOAT"}, ann]},
+    ]
+    write(tmp_path / "data.jsonl", documents)
+    (tmp_path / "map.txt").write_text("VERB: null\n")
+    done = spanscore("run", "data.jsonl", "-o", "out", "--map", "map.txt", cwd=tmp_path)
+    assert (
+        "2 documents left out for entity types that no source knows: CASTLE, MOAT; their 5 gold spans do not count "
+        "(recall would be 0.250 instead of 0.667 (iou.pii) and 0.250 instead of 0.667 (iou) with them as missed)"
+    ) in done.stderr
+    said = metrics(tmp_path / "out")
+    assert said["recall"] == pytest.approx(2 / 3)
+    assert said["details"]["spans_discarded"] == 5
+    # the same documents with their types known and nothing found in two of them
+    kept = [json.loads(line) for line in (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()]
+    write(tmp_path / "kept.jsonl", [*kept, {"id": "b", "spans": []}, {"id": "c", "spans": []}])
+    (tmp_path / "all.txt").write_text("VERB: null\nCASTLE: CASTLE\nMOAT: MOAT\n")
+    replay = ("--detector", "replay(file=kept.jsonl)", "--map", "all.txt")
+    spanscore("run", "data.jsonl", "-o", "all", *replay, cwd=tmp_path)
+    assert metrics(tmp_path / "all")["recall"] == 0.25
 
 
 def test_configurations_and_languages(tmp_path: Path) -> None:
@@ -188,6 +224,37 @@ def test_configurations_and_languages(tmp_path: Path) -> None:
         in spanscore("run", "data.jsonl", "-o", "o", *configs, cwd=tmp_path, code=2).stderr
     )
     assert not (tmp_path / "o").exists()
+
+
+def test_a_language_that_no_recognizer_serves(tmp_path: Path) -> None:
+    (tmp_path / "recognizers.yaml").write_text(
+        "supported_languages: [en, de]\nrecognizers:\n  - name: Robot\n    type: custom\n    supported_entity: ROBOT\n"
+        "    supported_languages: [en, {language: de}]\n    patterns:\n"
+        "      - {name: robot, regex: 'R[0-9]D[0-9]', score: 0.9}\n"
+    )
+    spans = [{"start": 0, "end": 4, "label": "robot"}]
+    write(tmp_path / "data.jsonl", [{"id": "a", "text": "R2D2 arrive.", "spans": spans}])
+    call = ("run", "data.jsonl", "--detector", "presidio(recognizers_config=recognizers.yaml)")
+    said = spanscore(*call, "--language", "fr", "-o", "out", cwd=tmp_path, code=2).stderr
+    assert "no recognizer serves fr: the configured ones serve de, en, and no spaCy model is configured for fr" in said
+    assert not (tmp_path / "out").exists()
+    spanscore(*call, "--language", "de", "-o", "out", cwd=tmp_path)
+    assert metrics(tmp_path / "out")["recall"] == 1.0
+
+
+def test_the_language_of_the_detector(tmp_path: Path) -> None:
+    made_up(tmp_path / "data.jsonl", 10, "de_DE")
+    spanscore("run", "data.jsonl", "--language", "de", "-o", "option", cwd=tmp_path)
+    spanscore("run", "data.jsonl", "--detector", "presidio(language=de)", "-o", "detector", cwd=tmp_path)
+    both = ("--detector", "presidio(language=de)", "--language", "de")
+    spanscore("run", "data.jsonl", *both, "-o", "both", cwd=tmp_path)
+    spanscore("run", "data.jsonl", "-o", "neither", cwd=tmp_path)
+    found = {
+        name: json.loads((tmp_path / name / "run.json").read_text())["detection"]["language"]
+        for name in ("option", "detector", "both", "neither")
+    }
+    assert found == {"option": "de", "detector": "de", "both": "de", "neither": "en"}
+    assert metrics(tmp_path / "option") == metrics(tmp_path / "detector") == metrics(tmp_path / "both")
 
 
 def test_error_tables_are_safe_and_complete(tmp_path: Path) -> None:
@@ -385,6 +452,7 @@ def test_a_run_that_was_killed_can_be_resumed(tmp_path: Path) -> None:
         (["--detector", "python(function=nowhere:f)"], "cannot import the module 'nowhere'"),
         (["--detector", "python(function=nowhere:f)", "--jobs", "2"], "cannot import the module 'nowhere'"),
         (["--detector", "replay(file=p.jsonl, language=de)", "--language", "fr"], "contradict each other"),
+        (["--detector", "replay(file=p.jsonl, language=en)", "--language", "de"], "contradict each other"),
         (["--threshold", "2"], "between 0 and 1"),
         (["--jobs", "0"], "at least 1"),
         (["--entities", ","], "--entities names no type"),

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _TABLE = (files("spanscore.align") / "presidio.tsv").read_text("utf-8")
 """Lines of a Presidio entity type, the names that datasets use (in upper case with `_`), and where they come from.
 
-The names from `presidio-evaluator 0.2.5` are its `PresidioAnalyzerWrapper.presidio_entities_map`, all of it; that is the
-last release that has this map. All other lines are additions.
+The names from `presidio-evaluator 0.2.5` are its `PresidioAnalyzerWrapper.presidio_entities_map`, all of it; that is
+the last release that has this map. All other lines are additions.
 """
 
 _DEFAULT = {

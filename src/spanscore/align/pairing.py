@@ -369,7 +369,7 @@ def _compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:
 
 
 def refuse_split_differently(gold: Corpus, pred: Corpus, system: str) -> None:
-    """Refuse files whose documents have no ids of their own, but are numbered, if they are split into other documents."""
+    """Refuse files with numbered documents, which have no ids of their own, if they are split differently."""
     if len(gold) == len(pred) or not any(one.format.startswith("conll") for one in (gold, pred)):
         return
     texts = [None if one.text is None or not len(one) else one.text[0] for one in (gold, pred)]

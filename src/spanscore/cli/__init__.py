@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from spanscore.errors import SpanscoreError, printable
+from spanscore.errors import SpanscoreError, TerminatedError, printable
 from spanscore.version import __version__
 
 SECTIONS = {
@@ -91,9 +91,9 @@ def main() -> None:
         if getattr(sys, name) is None:  # it was closed before we started
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     with suppress(ValueError):  # not in the main thread
-        signal.signal(
-            signal.SIGTERM, lambda number, frame: sys.exit(128 + number)
-        )  # so that files and processes are cleaned up
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), _terminate)
     try:
         cli.main(prog_name="spanscore", standalone_mode=False)
         sys.stdout.flush()
@@ -111,6 +111,8 @@ def main() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+    except TerminatedError as error:
+        sys.exit(128 + error.signal)
     except BrokenPipeError:
         _forget_stdout()
         sys.exit(1)
@@ -122,6 +124,11 @@ def main() -> None:
     except MemoryError:
         click.echo("spanscore: not enough memory for this input.", err=True)
         sys.exit(2)
+
+
+def _terminate(number: int, _: object) -> None:
+    """End the program, and clean up files and processes on the way."""
+    raise TerminatedError(number)
 
 
 def _forget_stdout() -> None:

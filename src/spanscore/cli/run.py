@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Detector, such as presidio or 'http(url=\"http://localhost:3000\")'; see: spanscore detectors.",
 )
-@option(DETECTION, "--language", default="en", show_default=True, help="Language of the texts.")
+@option(DETECTION, "--language", help="Language of the texts (default: en, or the detector's).")
 @option(DETECTION, "--entities", metavar="A,B", help="Look for and score only these types.")
 @option(
     DETECTION, "--jobs", type=int, default=1, show_default=True, help="Detector processes, or requests at once (http)."
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 def command(
     dataset: str,
     detector: str,
-    language: str,
+    language: str | None,
     output: str,
     entities: str | None,
     label_map: str | None,

@@ -84,43 +84,49 @@ class Presidio(Detector):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                engine, notes = self._nlp_engine(nlp)
+                engine, missing = self._nlp_engine(nlp)
                 built = self._engine(engine, {**registry, "supported_languages": [self.language]}, analyzer)
                 mapping = (nlp.get("ner_model_configuration") or {}).get("model_to_presidio_entity_mapping") or {}
                 recognizer_types = tuple(sorted(set(_supported_by(registry))))
             except Exception as error:
                 raise DetectorError(f"cannot build Presidio from its configuration: {_one_line(error)}") from None
+        if missing and _only_names(built):
+            served = ", ".join(sorted(set(_languages(registry)))) or "no language"
+            raise UsageError(
+                f"no recognizer serves {self.language}: the configured ones serve {served}, and {missing}; add "
+                f"{self.language} to the supported_languages of a recognizer, or choose another language."
+            )
         supported = tuple(sorted(built.get_supported_entities(self.language)))
         if unknown := sorted(set(self.entities) - set(supported)):
             what = f"Presidio does not support {', '.join(map(printable, unknown))} in {self.language}"
             raise UsageError(f"{what}; it supports {', '.join(supported)}.")
         types = EntityTypes({str(key): str(value) for key, value in mapping.items()}, recognizer_types, supported)
         versions = {name: version(name) for name in ("presidio-analyzer", "spacy")}
-        return _Loaded(built, Description(types, notes, versions))
+        note = f"{missing}; a blank pipeline replaces it, which finds patterns but no names or places."
+        return _Loaded(built, Description(types, (note,) if missing else (), versions))
 
-    def _nlp_engine(self, configuration: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
-        """Return the configured engine for this language, or a blank one and a note if its model is not installed."""
+    def _nlp_engine(self, configuration: dict[str, Any]) -> tuple[Any, str | None]:
+        """Return the configured engine for this language, or a blank one and which model is missing."""
         from presidio_analyzer.nlp_engine import NerModelConfiguration, NlpEngineProvider
         from spacy.util import is_package
 
         models = [one for one in configuration.get("models") or [] if one.get("lang_code") == self.language][:1]
         if configuration.get("nlp_engine_name", "spacy") != "spacy":
-            return NlpEngineProvider(nlp_configuration={**configuration, "models": models}).create_engine(), ()
+            return NlpEngineProvider(nlp_configuration={**configuration, "models": models}).create_engine(), None
         model = str(models[0].get("model_name")) if models else None
         if model is not None and (is_package(model) or Path(model).exists()):
             engine = NlpEngineProvider(nlp_configuration={**configuration, "models": models}).create_engine()
             for pipeline in getattr(engine, "nlp", {}).values():
                 pipeline.max_length = 2**31 - 1
-            return engine, ()
+            return engine, None
         missing = (
             f"no spaCy model is configured for {self.language}"
             if model is None
             else f"the spaCy model {model} is not installed (install it with: python -m spacy download {model})"
         )
-        note = f"{missing}; a blank pipeline replaces it, which finds patterns but no names or places."
         described = configuration.get("ner_model_configuration")
         known = NerModelConfiguration.from_dict(described) if described else NerModelConfiguration()
-        return _blank_engine(self.language, known), (note,)
+        return _blank_engine(self.language, known), missing
 
     def _engine(self, nlp_engine: Any, registry: dict[str, Any], analyzer: dict[str, Any]) -> Any:
         from presidio_analyzer import AnalyzerEngine
@@ -194,6 +200,22 @@ def _refuse_unsupported(language: str, configured: Any) -> None:
         known = sorted(one.name for one in pkgutil.iter_modules(spacy.lang.__path__) if one.ispkg)
     if language not in known:
         raise UsageError(f"the language '{printable(language)}' is not supported; these are: {', '.join(known)}.")
+
+
+def _only_names(analyzer: Any) -> bool:
+    """Return whether the only recognizer, if any, is the one that takes names from the NLP pipeline."""
+    from presidio_analyzer.predefined_recognizers import SpacyRecognizer
+
+    return all(isinstance(one, SpacyRecognizer) for one in analyzer.registry.recognizers)
+
+
+def _languages(registry: dict[str, Any]) -> Iterator[str]:
+    """Yield the languages that the recognizers of a configuration name."""
+    for one in registry.get("recognizers") or []:
+        if isinstance(one, dict) and one.get("enabled", True):
+            named = one.get("supported_languages") or one.get("supported_language") or ()
+            for language in [named] if isinstance(named, str) else named:
+                yield str(language.get("language") if isinstance(language, dict) else language)
 
 
 def _supported_by(registry: dict[str, Any]) -> Iterator[str]:

@@ -39,9 +39,7 @@ class Python(Detector):
             text = document.text or ""
             try:
                 found = call(text, self.language)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:
+            except (Exception, SystemExit) as error:
                 yield Failure(f"the function raised {type(error).__name__}")
                 continue
             yield spans_of(found, len(text))
@@ -64,9 +62,7 @@ def _load(named: str) -> Callable[[str, str], Any]:
         sys.path.insert(0, "")
     try:
         found: Any = import_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"cannot import the module '{printable(module)}' ({type(error).__name__}).") from None
     for part in attribute.split("."):
         found = getattr(found, part, None)

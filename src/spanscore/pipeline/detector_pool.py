@@ -101,7 +101,7 @@ def _prepare(detector: Detector) -> None:
         _description = detector.describe()
     except SpanscoreError as error:
         _description = DetectorError(str(error))
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         _description = DetectorError(f"the detector cannot be loaded ({type(error).__name__}).")
 
 

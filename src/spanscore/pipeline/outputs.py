@@ -95,8 +95,15 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
     }
     _json(folder / RUN, {**about, "arguments": shown, "warnings": notes})
     more = {"warnings": notes, "errors": counts, "failures": about["failures"]}
-    total, discarded = len(outcome.job.dataset), len(outcome.discarded)
-    said = metrics(by_type, pii, total=total, discarded=discarded, more=more, bootstrap=outcome.result.bootstrap)
+    said = metrics(
+        by_type,
+        pii,
+        total=len(outcome.job.dataset),
+        discarded=len(outcome.discarded),
+        spans_discarded=outcome.spans_discarded,
+        more=more,
+        bootstrap=outcome.result.bootstrap,
+    )
     _json(folder / "metrics.json", said)
     return said
 

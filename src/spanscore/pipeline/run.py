@@ -16,12 +16,14 @@ import numpy as np
 
 from spanscore.align.entities import Alignment, align_entities
 from spanscore.align.labels import LabelMap
+from spanscore.align.pairing import without_repeats
 from spanscore.corpus.records import build
 from spanscore.detectors import REGISTRY, DetectorError, Failure, UntrustedError, texts_of
 from spanscore.engine import score
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.pipeline.detector_pool import DetectorPool, detector_pool
 from spanscore.pipeline.journal import FINISHED, Journal, record
+from spanscore.spec import Spec
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
@@ -64,17 +66,28 @@ class Outcome:
     alignment: Alignment
     discarded: tuple[tuple[str, tuple[str, ...]], ...]
     """Documents that were left out, and their entity types that no source knows."""
+    spans_discarded: int
+    """Gold spans that do not count because a type is unknown: theirs, or that of another span of their document."""
     predictions: tuple[tuple[str, Detection], ...]
     notes: tuple[str, ...]
     about: Mapping[str, Any]
 
 
-def chosen_detector(spec: str | Detector, *, language: str = "en", entities: tuple[str, ...] = ()) -> Detector:
-    """Return the detector of a spec, in a language, looking only for these entity types if it can."""
+def chosen_detector(
+    spec: str | Detector, *, language: str | None = None, entities: tuple[str, ...] = ()
+) -> Detector:
+    """Return the detector of a spec, looking only for these entity types if it can.
+
+    Without a language, the detector keeps its own; a language that contradicts that of the spec is an error.
+
+    >>> chosen_detector("presidio(language=de)"), chosen_detector("presidio", language="de")
+    (presidio(language=de), presidio(language=de))
+    """
     made = REGISTRY.make(spec)
-    if made.language != language:
-        if any(name == "language" for name, _ in made.given()):
-            raise UsageError(f"{made!r} and the language {printable(language)} contradict each other.")
+    if language is not None and made.language != language:
+        given = Spec.parse(spec).arguments if isinstance(spec, str) else made.given()
+        if any(name == "language" for name, _ in given):
+            raise UsageError(f"'{printable(str(spec))}' and the language {printable(language)} contradict each other.")
         made = replace(made, language=language)
     if entities and any(known.name == "entities" for known in made.parameters()):
         made = replace(made, entities=entities)  # type: ignore[call-arg]
@@ -121,10 +134,11 @@ def _run(job: Job, pool: DetectorPool, began: float, progress: Callable[[int, in
         found = found.at_least(job.score_threshold)
     alignment = align_entities(used, found.labels, **sources)
     name = job.detector.name
+    measures = [f"iou(threshold={job.threshold!r})", f"iou.pii(threshold={job.threshold!r})"]
     result = score(
         gold,
         {name: found},
-        [f"iou(threshold={job.threshold!r})", f"iou.pii(threshold={job.threshold!r})"],
+        measures,
         beta=job.beta,
         label_map=_only(alignment.label_map, used | set(found.labels), job.entities),
         resolve=job.resolve,
@@ -137,11 +151,13 @@ def _run(job: Job, pool: DetectorPool, began: float, progress: Callable[[int, in
     notes = [*description.notes, *job.label_map.unused(used | set(found.labels))]
     if failed:
         notes.append(f"the detector failed on {plural(failed, 'document')}; their gold spans count as missed.")
+    lost = _lost_spans(job, alignment, discarded)
     if discarded:
         kinds = ", ".join(map(printable, alignment.unmapped))
         notes.append(
-            f"{plural(len(discarded), 'document')} left out for entity types that no source knows: {kinds} "
-            "(--allow-missing-mappings leaves out only the spans, --map gives them a type)."
+            f"{plural(len(discarded), 'document')} left out for entity types that no source knows: {kinds}; "
+            f"{_without(lost, result, measures)}; --allow-missing-mappings leaves out only the spans, --map gives "
+            "them a type."
         )
     about = {
         "version": __version__,
@@ -158,7 +174,7 @@ def _run(job: Job, pool: DetectorPool, began: float, progress: Callable[[int, in
     }
     kept = tuple(dict.fromkeys([*notes, *result.warnings]))
     result = replace(result, warnings=kept)
-    return Outcome(job, result, alignment, discarded, predictions, kept, about), journal
+    return Outcome(job, result, alignment, discarded, len(lost.doc), predictions, kept, about), journal
 
 
 def _check(job: Job) -> None:
@@ -203,6 +219,34 @@ def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, t
             dataset.source,
         )
     return dataset.take(kept), tuple((dataset.ids[doc], tuple(sorted(kinds))) for doc, kinds in named.items())
+
+
+def _lost_spans(job: Job, alignment: Alignment, discarded: tuple[tuple[str, tuple[str, ...]], ...]) -> Corpus:
+    """Return the distinct gold spans that do not count because of an unknown type, in their documents."""
+    dataset = job.dataset
+    named = {name for name, _ in discarded}
+    if named:
+        documents = dataset.take(np.array([doc for doc, name in enumerate(dataset.ids) if name in named], np.int64))
+        known = {label: to for label, to in alignment.label_map.to.items() if label not in alignment.unmapped}
+        return without_repeats(LabelMap(known).apply(documents)[0])
+    codes = [code for code, label in enumerate(dataset.labels) if label in alignment.unmapped and not job.entities]
+    return without_repeats(dataset.with_spans(np.flatnonzero(np.isin(dataset.label, codes))))
+
+
+def _without(lost: Corpus, result: Result, measures: list[str]) -> str:
+    """Say how many gold spans do not count, and what recall would be if they counted as missed."""
+    missed = score(lost, {"none": lost.with_spans(np.zeros(0, np.int64))}, measures, keep_spans=False)
+    changes = []
+    for scores, more in zip(reversed(result.scores), reversed(missed.scores), strict=True):
+        counts = scores.counts
+        total = counts["annotated"] + more.counts["annotated"]
+        recalls = ("–" if not of else f"{counts['tp'] / of:.3f}" for of in (total, counts["annotated"]))
+        changes.append(f"{' instead of '.join(recalls)} ({scores.measure.name})")
+    many = len(lost.doc) != 1
+    return (
+        f"their {plural(len(lost.doc), 'gold span')} {'do' if many else 'does'} not count (recall would be "
+        f"{' and '.join(changes)} with {'them' if many else 'it'} as missed)"
+    )
 
 
 def _detect(

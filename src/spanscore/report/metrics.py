@@ -17,10 +17,11 @@ def metrics(
     *,
     total: int,
     discarded: int,
+    spans_discarded: int,
     more: dict[str, Any],
     bootstrap: Bootstrap | None = None,
 ) -> dict[str, Any]:
-    """Return PII-level and per-entity-type precision, recall and F, and the number of samples."""
+    """Return PII-level and per-entity-type precision, recall and F, and the numbers of samples and of spans left out."""
     precision, recall, f = numbers(pii.overall)
     return {
         "precision": precision,
@@ -39,6 +40,7 @@ def metrics(
             "total_samples": total,
             "samples_evaluated": total - discarded,
             "samples_discarded": discarded,
+            "spans_discarded": spans_discarded,
         },
         **({} if bootstrap is None else {"intervals": _intervals(by_type, pii, bootstrap)}),
         "signatures": [by_type.signature, pii.signature],
