@@ -94,6 +94,7 @@ def same(score: Any, expected: dict[str, float], what: str) -> None:
 
 
 AGGREGATES = ["muc", "b_cubed", "entity_ceaf", "mention_ceaf", "pairwise", "pairwise_negative"]
+FILTERS = ["none", "is_linked", "is_nil", "is_first"]
 SPELT = [
     *(
         f"sets:{which}:{key}"
@@ -135,6 +136,50 @@ def test_every_measure(files: list[tuple[Path, Path]], seed: int) -> None:
     result = ours(files[seed], measures)
     for name in measures:
         same(result[name], expected[name], name)
+
+
+def gappy(seed: int, present: float) -> tuple[list[str], list[str]]:
+    """Return mentions, two in five without an entity id, each on one side or on both; the first is in the gold data."""
+    rng = random.Random(seed)
+    sides: tuple[list[str], list[str]] = ([], [])
+    for number in range(rng.choice([1, 5, 40])):
+        for place in range(rng.randint(1, 12)):
+            for side in sides:
+                if rng.random() < present or (side is sides[0] and not place):
+                    entity = rng.choice(["Q1", "Q2", "Q3", "NIL1", "NIL2", None, None, None])
+                    candidate = [] if entity is None else [entity, "0.5", rng.choice(TYPES)]
+                    side.append("\t".join([f"doc{number:03}", str(3 * place), str(3 * place + 1), *candidate]))
+        if not sides[1]:
+            sides[1].append(sides[0][0])
+    return sides
+
+
+CLUSTERINGS = [(one, which, key) for one in AGGREGATES for which in FILTERS for key in ("span", "span+type+kbid")]
+"""Aggregates, filters and keys; a mention is missing by its key, too: if its type or entry is another one."""
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("present", [0.7, 1.0])
+def test_clusterings_with_mentions_that_one_side_lacks(present: float, seed: int, tmp_path: Path) -> None:
+    paths = tmp_path / "gold.tsv", tmp_path / "system.tsv"
+    for path, side in zip(paths, gappy(seed, present), strict=True):
+        path.write_text("\n".join(side) + "\n")
+    expected = theirs(*paths, [f"{one}:{'' if which == 'none' else which}:{key}" for one, which, key in CLUSTERINGS])
+    spelt = [f"{one}(filter={which}, key={key}, neleval=true)" for one, which, key in CLUSTERINGS]
+    defaults = [f"{one}(filter={which}, key={key})" for one, which, key in CLUSTERINGS]
+    for measure, default, known in zip(spelt, defaults, expected.values(), strict=True):
+        same(ours(paths, measure).scores[0], known, measure)
+        if not measure.startswith("b_cubed") or (present == 1 and "filter=none, key=span," in measure):
+            same(ours(paths, default).scores[0], known, default)
+
+
+def test_b_cubed_differs_where_a_mention_is_missing_and_others_have_no_entity(tmp_path: Path) -> None:
+    paths = tmp_path / "gold.tsv", tmp_path / "system.tsv"
+    paths[0].write_text("d\t0\t1\n")  # one mention without an entity
+    paths[1].write_text("d\t0\t1\tQ1\t1\tX\nd\t5\t6\tQ1\t1\tX\n")  # two mentions of Q1; the gold data lacks one
+    assert theirs(*paths, ["b_cubed"])["b_cubed"]["precision"] == 0.5
+    result = ours(paths, ["b_cubed", "b_cubed(neleval=true)"])
+    assert [one.precision for one in result.scores] == [0.25, 0.5]
 
 
 @pytest.mark.parametrize("field", ["docid", "type"])

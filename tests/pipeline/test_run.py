@@ -229,7 +229,7 @@ def test_configurations_and_languages(tmp_path: Path) -> None:
 def test_a_language_that_no_recognizer_serves(tmp_path: Path) -> None:
     (tmp_path / "recognizers.yaml").write_text(
         "supported_languages: [en, de]\nrecognizers:\n  - name: Robot\n    type: custom\n    supported_entity: ROBOT\n"
-        "    supported_languages: [en, {language: de}]\n    patterns:\n"
+        "    supported_languages: [{language: en}, {language: de}]\n    patterns:\n"
         "      - {name: robot, regex: 'R[0-9]D[0-9]', score: 0.9}\n"
     )
     spans = [{"start": 0, "end": 4, "label": "robot"}]

@@ -13,6 +13,7 @@ from spanscore.errors import InputError
 from spanscore.measures.assignment import best_pairs
 from spanscore.measures.neleval import Keyed, judge_by_key
 from spanscore.measures.neleval_keys import ENTITY, codes_of, elements, filtered
+from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
@@ -27,18 +28,29 @@ FINE = 2.0**-44
 
 @dataclass(frozen=True)
 class Clusters:
-    """Gold and predicted clusters: their sizes, and for each pair that shares mentions how many it shares."""
+    """Gold and predicted clusters: their sizes, and for each pair that shares mentions how many it shares.
+
+    Mentions without an entity id are a cluster, too: the first one of a side, if it has such mentions.
+    """
 
     gold_size: Longs
     pred_size: Longs
     gold: Longs
     pred: Longs
     shared: Longs
+    gold_has_unnamed: bool
+    pred_has_unnamed: bool
 
 
 @dataclass(frozen=True, repr=False)
 class Clustering(Keyed):
     """Base of the clustering measures: mentions with one entity id are a cluster, across documents."""
+
+    neleval: bool = parameter(
+        False,
+        "Whether a mention that the other side lacks counts as in neleval 3.1.1, which looks for it among the mentions "
+        "without an entity id; that changes b_cubed only.",
+    )
 
     @property
     def needs_all_documents(self) -> bool:
@@ -82,7 +94,7 @@ class Clustering(Keyed):
         codes = elements(seen, self.fields)
         ids = codes_of(seen, "eid")
         size = 1 + max(int(side.max(initial=-1)) for side in codes)
-        cluster = []
+        cluster, unnamed = [], []
         for side, code, entity in zip((seen.gold, seen.pred), codes, ids, strict=True):
             of = np.full(size, -2)
             of[code] = entity
@@ -91,11 +103,12 @@ class Clustering(Keyed):
             _, names = np.unique(of[of > -2], return_inverse=True)
             of[of > -2] = names
             cluster.append(of)
+            unnamed.append(bool((entity < 0).any()))
         sizes = [np.bincount(of[of > -2]) for of in cluster]
         both = (cluster[0] > -2) & (cluster[1] > -2)
         pairs, shared = np.unique(cluster[0][both] * (len(sizes[1]) + 1) + cluster[1][both], return_counts=True)
         gold, pred = np.divmod(pairs, len(sizes[1]) + 1)
-        return Clusters(sizes[0], sizes[1], gold, pred, shared)
+        return Clusters(sizes[0], sizes[1], gold, pred, shared, *unnamed)
 
     def _refuse(self, side: Corpus, code: Longs, entity: Any) -> None:
         order = np.lexsort((entity, code))
@@ -142,17 +155,23 @@ class BCubed(Clustering):
     """The share of each mention's cluster that it shares with it on the other side: B-cubed (Bagga, Baldwin 1998).
 
     Recall is the mean over gold mentions of |gold cluster ∩ predicted cluster| / |gold cluster|; precision is the
-    mean over predicted mentions, divided by the predicted cluster's size.
+    mean over predicted mentions, divided by the predicted cluster's size. A mention that the other side lacks adds 0.
     """
 
     name: ClassVar[str] = "b_cubed"
 
     def agree(self, clusters: Clusters) -> tuple[float, float, float, float]:
         """Sum the squared numbers of shared mentions over the sizes of the clusters."""
-        squared = clusters.shared.astype(np.float64) ** 2
-        precision = fsum((squared / clusters.pred_size[clusters.pred]).tolist())
-        recall = fsum((squared / clusters.gold_size[clusters.gold]).tolist())
-        return precision, float(clusters.pred_size.sum()), recall, float(clusters.gold_size.sum())
+        sides = (clusters.pred, clusters.pred_size), (clusters.gold, clusters.gold_size)
+        others = (clusters.gold, clusters.gold_has_unnamed), (clusters.pred, clusters.pred_has_unnamed)
+        counts = []
+        for (mine, size), (other, unnamed) in zip(sides, others, strict=True):
+            weight = clusters.shared.astype(np.float64)
+            if self.neleval and unnamed:
+                lacking = size - np.bincount(mine, clusters.shared, minlength=len(size))
+                weight += np.where(other == 0, lacking[mine], 0)
+            counts += [fsum((clusters.shared * weight / size[mine]).tolist()), float(size.sum())]
+        return counts[0], counts[1], counts[2], counts[3]
 
 
 class MentionCeaf(Clustering):

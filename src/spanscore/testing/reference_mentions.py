@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from spanscore.testing.plain import Counts, Mention, Side, Text, overlap, share
@@ -80,11 +79,12 @@ def _sum(mention: Mention, others: list[Mention], fields: list[str]) -> float:
     return sum(any(a <= i < b for a, b, _ in near) for i in range(start, end)) / (end - start)
 
 
-def _clusters(measure: Any, mentions: list[Mention]) -> list[set[Any]]:
-    found: dict[Any, set[Any]] = defaultdict(set)
+def _clusters(measure: Any, mentions: list[Mention]) -> dict[Any, set[Any]]:
+    """Return the keys of the mentions of each entity; None is the entity of mentions without an id."""
+    found: dict[Any, set[Any]] = {}
     for mention in mentions:
-        found[mention.field("eid")].add(mention.key(measure.fields))
-    return list(found.values())
+        found.setdefault(mention.field("eid"), set()).add(mention.key(measure.fields))
+    return found
 
 
 def _clustering(measure: Any, documents: list[tuple[Document, Document | None]]) -> Counts:
@@ -93,7 +93,7 @@ def _clustering(measure: Any, documents: list[tuple[Document, Document | None]])
     for number in range(2):
         mentions = [m for pair in documents for m in _filtered(measure.filter, Side(pair[number]).mentions)]
         sides.append(_clusters(measure, mentions))
-    gold, pred = sides
+    gold, pred = (list(side.values()) for side in sides)
     agree: dict[str, Callable[..., tuple[float, float]]] = {
         "muc": _muc,
         "b_cubed": _b_cubed,
@@ -103,6 +103,8 @@ def _clustering(measure: Any, documents: list[tuple[Document, Document | None]])
         "entity_ceaf": lambda a, b: (_ceaf(a, b, lambda x, y: 2 * len(x & y) / (len(x) + len(y))), len(a)),
     }
     (ptp, predicted), (rtp, annotated) = agree[measure.name](pred, gold), agree[measure.name](gold, pred)
+    if measure.neleval and measure.name == "b_cubed":
+        ptp, rtp = _b_cubed_in_neleval(sides[1], sides[0]), _b_cubed_in_neleval(sides[0], sides[1])
     return {"ptp": ptp, "predicted": predicted, "rtp": rtp, "annotated": annotated}  # type: ignore[dict-item]
 
 
@@ -117,6 +119,16 @@ def _muc(mine: list[set[Any]], other: list[set[Any]]) -> tuple[float, float]:
 def _b_cubed(mine: list[set[Any]], other: list[set[Any]]) -> tuple[float, float]:
     shares = [len(cluster & one) / len(cluster) for cluster in mine for m in cluster for one in other if m in one]
     return sum(shares), sum(map(len, mine))
+
+
+def _b_cubed_in_neleval(mine: dict[Any, set[Any]], other: dict[Any, set[Any]]) -> float:
+    """Compare each mention's cluster with that of its entity on the other side, which is None if it is not there."""
+    total = 0.0
+    for cluster in mine.values():
+        for mention in cluster:
+            entity = next((one for one, mentions in other.items() if mention in mentions), None)
+            total += len([m for m in cluster if m in other.get(entity, ())]) / len(cluster)
+    return total
 
 
 def _pairs_in(clusters: list[set[Any]]) -> set[Any]:
