@@ -18,7 +18,6 @@ from calls import run, write
 @pytest.fixture
 def systems(tmp_path: Path) -> Path:
     """Gold data, a weak and a good system, and one as good as the weak one."""
-    rng = random.Random(5)
     gold = [
         {
             "id": f"d{i}",
@@ -36,7 +35,6 @@ def systems(tmp_path: Path) -> Path:
     write(tmp_path / "weak.jsonl", some(0.6, 1))
     write(tmp_path / "good.jsonl", some(0.9, 2))
     write(tmp_path / "alike.jsonl", some(0.6, 3))
-    assert rng.random()
     return tmp_path
 
 
@@ -166,8 +164,8 @@ def test_a_drop_is_a_regression_only_past_its_interval(scored: Path) -> None:
     assert "paired by document" in said
     old = json.loads((scored / "good" / "results.json").read_text())
     weak = json.loads((scored / "weak" / "results.json").read_text())
-    now = {(row["measure"], row["type"]): row["recall"] for row in weak["results"]}
-    for row in old["results"]:
+    now = {(row["measure"], row["type"]): row["recall"] for row in weak["results"] if "average" not in row}
+    for row in (row for row in old["results"] if "average" not in row):
         row["recall"] = now[row["measure"], row["type"]] + 0.03
         row["interval"]["recall"] = [row["recall"] - 0.05, row["recall"] + 0.05]
     (scored / "near.json").write_text(json.dumps(old))

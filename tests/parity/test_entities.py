@@ -37,8 +37,6 @@ def test_names_are_in_the_branch_of_their_type() -> None:
         path = branches.get(names.get(EntityHierarchy.normalize(name), ""), [])
         return path[1] if len(path) > 1 else None
 
-    found = {
-        name: (branch(name), branch(to)) for name, to in _DEFAULT.items() if to and branch(name) and branch(to)
-    }
+    found = {name: (branch(name), branch(to)) for name, to in _DEFAULT.items() if to and branch(name) and branch(to)}
     assert len(found) > 100
     assert {name for name, (mine, of_type) in found.items() if mine != of_type} == set(ELSEWHERE)

@@ -23,7 +23,7 @@ PIECES = ["Ann", "Bob", "of", "the", "May", " ", "  ", "\n", ".", ",", "-", "é"
 MORE = [
     "iou(threshold=0.5, skip=english)",
     "iou(unit=token, threshold=0.4, skip=punct)",
-    "presidio(threshold=0.5, skip=punct)",
+    "presidio(threshold=0.5, skip=none, unit=token)",
 ]
 ALL = [measure(spec) for spec in (*names(), *MORE)]
 APART = [one for one in ALL if isinstance(one, Clustering | Overlap)]

@@ -96,6 +96,11 @@ class Letters:
         """Position in the code points where each text starts, plus the end of the last one."""
         return np.concatenate([[0], np.cumsum(np.maximum(self.strings.lengths, 0))])
 
+    def places(self, doc: Ints, at: Ints | Longs) -> tuple[NDArray[Any], Longs]:
+        """Return the code points of all texts, and the position of each offset among them."""
+        codes, base = self._in_place
+        return codes, base.take(doc) + at
+
     def white(self, doc: Ints, at: Ints | Longs) -> Bools:
         """Return whether the character at each offset is whitespace; the offsets must be inside the text."""
         codes, base = self._in_place
@@ -106,6 +111,31 @@ class Letters:
             return np.zeros(len(doc), np.bool_)
         found: Bools = _kinds_of(letters) == WHITE
         return found if self.strings.missing is None else found & ~self.strings.missing.take(doc)
+
+    def find(self, letter: str) -> tuple[Longs, Longs]:
+        """Return the document and offset of every occurrence of a letter that is not ASCII.
+
+        >>> [column.tolist() for column in Letters(["a", "", "bé"]).find("é")]
+        [[2], [1]]
+        """
+        at = np.zeros(0, np.int64) if self.strings.ascii else np.flatnonzero(self._codes == ord(letter))
+        doc = np.searchsorted(self._base, at, "right") - 1
+        return doc, at - self._base[doc]
+
+    def stripped(self, doc: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+        """Return the offsets of each token without the white space at its edges, of which most tokens have none.
+
+        >>> [column.tolist() for column in Letters(["a \\n b "]).stripped(*np.array([[0, 0], [0, 1], [1, 6]], np.int32))]
+        [[0, 4], [1, 5]]
+        """
+        rows = np.flatnonzero(start < end)
+        edges = self.white(doc[rows], start[rows]) | self.white(doc[rows], end[rows] - 1)
+        start, end = start.copy(), end.copy()
+        for row in rows[edges].tolist():
+            token = (self.strings[int(doc[row])] or "")[start[row] : end[row]]
+            start[row] += len(token) - len(token.lstrip())
+            end[row] = start[row] + len(token.strip())
+        return start, end
 
     def tokens(self, *, words: bool) -> tuple[Longs, Longs, Longs]:
         """Return the documents, starts and ends of all tokens.

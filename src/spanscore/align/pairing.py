@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
@@ -49,6 +49,8 @@ class Pairing:
     account: Account = field(default_factory=Counter)
     by_document: bool = True
     rows: Pairing | None = None
+    identity: tuple[str, ...] | None = IDENTITY
+    """The fields in which the spans of each side are known to be distinct; None: not known."""
     _cache: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -61,7 +63,8 @@ class Pairing:
 
     def distinct(self, identity: tuple[str, ...]) -> Pairing:
         """Return the spans that are distinct in these fields: docid, start, end, type or an attribute."""
-        if identity == IDENTITY or (self.rows is None and set(identity) >= set(IDENTITY)):
+        known = self.identity
+        if known is not None and (identity == known or (self.rows is None and set(identity) >= set(known))):
             return self
         return (self.rows or self).once(_distinct_sides, identity)
 
@@ -121,11 +124,11 @@ class Pairing:
 
     def as_one(self) -> Pairing:
         """Return the same pairing, to be counted as if its documents were one."""
-        return Pairing(self.gold, self.pred, by_document=False, rows=self.rows)
+        return replace(self, account=Counter(), by_document=False, _cache={})
 
     def _part(self, cut: Callable[[Corpus], Corpus], by_document: bool) -> Pairing:
         rows = None if self.rows is None else self.rows._part(cut, by_document)
-        return Pairing(cut(self.gold), cut(self.pred), by_document=by_document, rows=rows)
+        return Pairing(cut(self.gold), cut(self.pred), by_document=by_document, rows=rows, identity=self.identity)
 
     def once(self, make: Callable[Concatenate[Pairing, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return `make(self, *args)`, computed once for all measures that ask for it.
@@ -144,7 +147,7 @@ class Pairing:
         gold, pred = change(self.gold), change(self.pred)
         if gold is self.gold and pred is self.pred:
             return self
-        changed = Pairing(gold, pred, by_document=self.by_document)
+        changed = Pairing(gold, pred, by_document=self.by_document, identity=None)
         changed.__dict__["letters"] = self.letters
         return changed
 
@@ -153,7 +156,12 @@ _ITSELF = object()
 
 
 def _distinct_sides(pairing: Pairing, identity: tuple[str, ...]) -> Pairing:
-    return pairing.map_sides(lambda side: distinct(side, identity))
+    found = pairing.map_sides(lambda side: distinct(side, identity))
+    if found is pairing:
+        return pairing
+    changed = replace(found, identity=identity)
+    changed.__dict__["letters"] = pairing.letters
+    return changed
 
 
 def pair(
@@ -210,7 +218,7 @@ def pair(
         once.append(settled)
         every.append(rows if how == "none" else settled)
     same = every[0] is once[0] and every[1] is once[1]
-    return Pairing(once[0], once[1], account, rows=None if same else Pairing(every[0], every[1]))
+    return Pairing(once[0], once[1], account, rows=None if same else Pairing(every[0], every[1], identity=None))
 
 
 def describe(account: Account) -> list[str]:

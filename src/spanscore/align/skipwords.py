@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
+from importlib.resources import files
 from pathlib import Path
 
 from spanscore.errors import InputError, file_stamp
@@ -35,7 +37,8 @@ class SkipWords:
     @property
     def digest(self) -> str:
         """Hash of the word list, as 8 hexadecimal digits."""
-        return blake2b("\n".join(sorted(self.words)).encode(), digest_size=4).hexdigest()
+        lines = sorted(word.replace("\\", "\\\\").replace("\n", "\\n") for word in self.words)
+        return blake2b("\n".join(lines).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
     def __bool__(self) -> bool:
         return bool(self.words) or self.punctuation
@@ -53,25 +56,66 @@ def skip_words(name: str) -> SkipWords:
     """Return a set of skip words by name.
 
     The names are `none`, `punct` (tokens without letters and digits), `english` (those plus function words), and
-    `@file` for a file with one word per line.
+    `@file` for a file with one word per line (see `words_of`), in upper or lower case.
     """
-    return _skip_words(name, file_stamp(name[1:]) if name.startswith("@") else (0, 0))
+    if name.startswith("@"):
+        return _from_file(name[1:], file_stamp(name[1:]), lower=True)
+    return _NAMED[name]
+
+
+_NAMED = {
+    "none": SkipWords(),
+    "punct": SkipWords(punctuation=True),
+    "english": SkipWords(ENGLISH, punctuation=True),
+}
+
+
+def presidio_skip_words(name: str) -> SkipWords:
+    """Return the skip words of the `presidio` measures: `default` is the default list of presidio-evaluator 0.3.2.
+
+    Words of a file are taken as they are written. Tokens are compared in lower case, so a word with capitals matches
+    none, as in the tool.
+
+    >>> "The" in presidio_skip_words("default"), "\\n" in presidio_skip_words("default"), bool(presidio_skip_words("none"))
+    (True, True, False)
+    """
+    if name.startswith("@"):
+        return _from_file(name[1:], file_stamp(name[1:]), lower=False)
+    return _presidio_default() if name == "default" else SkipWords()
 
 
 @cache
-def _skip_words(name: str, stamp: tuple[int, int]) -> SkipWords:
-    if name.startswith("@"):
-        try:
-            lines = Path(name[1:]).read_text("utf-8-sig").splitlines()
-        except UnicodeDecodeError:
-            raise InputError("the list of skip words is not valid UTF-8.", name[1:]) from None
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"cannot read the list of skip words ({getattr(error, 'strerror', error)}).", name[1:]
-            ) from None
-        return SkipWords(frozenset(line.strip().lower() for line in lines if line.strip()))
-    return {
-        "none": SkipWords(),
-        "punct": SkipWords(punctuation=True),
-        "english": SkipWords(ENGLISH, punctuation=True),
-    }[name]
+def _presidio_default() -> SkipWords:
+    return SkipWords(words_of((files("spanscore.align") / "presidio_skip_words.txt").read_text("utf-8")))
+
+
+def words_of(text: str) -> frozenset[str]:
+    r"""Return the words of a list with one word per line.
+
+    Empty lines and lines that begin with a hash sign and a blank are ignored. White space is written `\n`, `\t`, `\r`,
+    `\v`, `\f`, `\s` (a blank) or `\uXXXX`, the empty word `\e`, and a backslash `\\`; any other backslash is itself.
+
+    >>> sorted(words_of("# a comment\nof\n\\n\\s\n\\e\n#\n"))
+    ['', '\n ', '#', 'of']
+    """
+    lines = (line.strip() for line in text.splitlines())
+    return frozenset(_ESCAPE.sub(_meaning, line) for line in lines if line and not line.startswith("# "))
+
+
+_ESCAPE = re.compile(r"\\(?:([ntrvfse\\])|u([0-9a-fA-F]{4}))")
+_MEANING = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "s": " ", "e": "", "\\": "\\"}
+
+
+def _meaning(escape: re.Match[str]) -> str:
+    return _MEANING[escape[1]] if escape[1] else chr(int(escape[2], 16))
+
+
+@cache
+def _from_file(path: str, stamp: tuple[int, int], *, lower: bool) -> SkipWords:
+    try:
+        words = words_of(Path(path).read_text("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InputError("the list of skip words is not valid UTF-8.", path) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read the list of skip words ({getattr(error, 'strerror', error)}).", path) from None
+    return SkipWords(frozenset(map(str.lower, words)) if lower else words)

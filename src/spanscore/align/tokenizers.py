@@ -26,6 +26,15 @@ def tokenizer(name: str) -> Tokenizer:
     >>> list(tokenizer("words")("Jon's, U.S.")), list(tokenizer("whitespace")("Jon's, U.S."))
     ([(0, 3), (3, 4), (4, 5), (5, 6), (7, 8), (8, 9), (9, 10), (10, 11)], [(0, 6), (7, 11)])
     """
+    cut = tokenizer_with_blanks(name)
+    if not name.startswith("spacy:"):
+        return cut
+    return lambda text: (place for place in cut(text) if not text[slice(*place)].isspace())
+
+
+@cache
+def tokenizer_with_blanks(name: str) -> Tokenizer:
+    """Return a tokenizer by name; spaCy's keeps the tokens that it makes of white space."""
     if name in _PATTERNS:
         pattern = _PATTERNS[name]
         return lambda text: (match.span() for match in pattern.finditer(text))
@@ -53,4 +62,4 @@ def _spacy(language: str) -> Tokenizer:
         tokenize = spacy.blank(language).tokenizer
     except ImportError:
         raise UsageError(f"spaCy has no language '{language}'; use for example spacy:en.") from None
-    return lambda text: ((token.idx, token.idx + len(token)) for token in tokenize(text) if not token.is_space)
+    return lambda text: ((token.idx, token.idx + len(token)) for token in tokenize(text))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanscore.align.tokenizers import tokenizer
+from spanscore.align.tokenizers import tokenizer_with_blanks
 from spanscore.corpus import Tokens
 from spanscore.corpus.columns import Bools, Ints, Longs, ranges
 from spanscore.errors import InputError, printable
@@ -76,12 +76,19 @@ class TokenTable:
         return first, last, (first < last) & outside
 
 
-def token_table(pairing: Pairing, skip: SkipWords, named: str = "input") -> TokenTable:
-    """Return the tokens of a pairing, made by the tokenizer `named`.
+def every_token(pairing: Pairing, named: str) -> TokenTable:
+    """Return the tokens of a pairing, made by the tokenizer `named`, with those that are white space.
 
     `input` takes each document's tokens from the gold data, else from the system's data, else splits it into words.
     """
+    return TokenTable.of(_tokens(pairing, named), pairing)
+
+
+def token_table(pairing: Pairing, skip: SkipWords, named: str = "input") -> TokenTable:
+    """Return the tokens of a pairing as `every_token` does, but without white space, and mark skip words."""
     tokens = _tokens(pairing, named)
+    if named.startswith("spacy:") or (named == "input" and (pairing.gold.tokens or pairing.pred.tokens)):
+        tokens = _without_blanks(tokens, pairing)
     counts = None
     if skip:
         texts = pairing.text
@@ -95,6 +102,13 @@ def token_table(pairing: Pairing, skip: SkipWords, named: str = "input") -> Toke
             flags.append(not known[word])
         counts = np.array(flags, np.bool_)
     return TokenTable.of(tokens, pairing, counts)
+
+
+def _without_blanks(tokens: Tokens, pairing: Pairing) -> Tokens:
+    blank = pairing.letters.blank(tokens.doc, tokens.start, tokens.end)
+    if not blank.any():
+        return tokens
+    return Tokens(tokens.doc[~blank], tokens.start[~blank], tokens.end[~blank])
 
 
 def _tokens(pairing: Pairing, named: str) -> Tokens:
@@ -119,7 +133,7 @@ def _tokens(pairing: Pairing, named: str) -> Tokens:
         kept = slice(None) if wanted.all() else np.flatnonzero(wanted[doc])
         pieces.append((doc[kept], start[kept], end[kept]))
     else:
-        tokenize = tokenizer(named)
+        tokenize = tokenizer_with_blanks(named)
         texts = [(doc, pairing.text[doc] or "") for doc in np.flatnonzero(wanted).tolist()]
         found = [(doc, start, end) for doc, text in texts for start, end in tokenize(text)]
         pieces.append(tuple(np.array(found, np.int32).reshape(-1, 3).T))
@@ -159,20 +173,29 @@ def token_owners(corpus: Corpus, table: TokenTable) -> Longs:
 
 def project(corpus: Corpus, table: TokenTable) -> Corpus:
     """Project spans onto tokens: label each token by its owner, and make one span of each run with the same label."""
+    return runs(corpus, token_owners(corpus, table), table)[0]
+
+
+def runs(corpus: Corpus, owner: Longs, table: TokenTable) -> tuple[Corpus, Longs, Longs]:
+    """Make one span of each run of tokens whose owners have the same label.
+
+    Return the spans, the first token of each, and the one past its last.
+    """
     tokens = table.tokens
-    owner = token_owners(corpus, table)
     labelled = np.flatnonzero(owner >= 0)
-    label, doc, rows = corpus.label[owner[labelled]], tokens.doc[labelled], owner[labelled]
+    rows = owner[labelled]
+    label, doc = corpus.label[rows], tokens.doc[labelled]
     new = np.ones(len(labelled), np.bool_)
     new[1:] = (label[1:] != label[:-1]) | (doc[1:] != doc[:-1]) | (labelled[1:] != labelled[:-1] + 1)
-    first = np.flatnonzero(new)
-    last = np.concatenate([first[1:], [len(labelled)]])[: len(first)] - 1
-    return corpus.with_spans(
-        rows[first],
-        start=tokens.start[labelled[first]],
-        end=tokens.end[labelled[last]],
-        score=None if corpus.score is None else _best(corpus.score[rows], first),
+    begin = np.flatnonzero(new)
+    first, last = labelled[begin], labelled[np.concatenate([begin[1:], [len(labelled)]])[: len(begin)] - 1]
+    spans = corpus.with_spans(
+        rows[begin],
+        start=tokens.start[first],
+        end=tokens.end[last],
+        score=None if corpus.score is None else _best(corpus.score[rows], begin),
     )
+    return spans, first, last + 1
 
 
 def _best(

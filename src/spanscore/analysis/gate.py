@@ -152,11 +152,7 @@ def _least(condition: Condition, row: Row, lower_bound: bool) -> Check:
 
 
 def _fall(condition: Condition, row: Row, before: Sequence[Row], paired: Paired | None) -> Check:
-    same = [
-        old
-        for old in before
-        if (old["measure"], old["type"]) == (row["measure"], row["type"]) and not {"by", "average"} & old.keys()
-    ]
+    same = [old for old in before if (old["measure"], old["type"]) == (row["measure"], row["type"])]
     old = next((one for one in same if one["system"] == row["system"]), same[0] if len(same) == 1 else None)
     name = _name(row, condition)
     if old is None:

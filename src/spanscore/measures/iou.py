@@ -17,7 +17,7 @@ from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from spanscore.align import Pairing
     from spanscore.corpus.columns import Bools
@@ -34,7 +34,7 @@ class GroupedIoU(Measure):
     skip: str = parameter(
         "none",
         "Skip words, which are trimmed off the ends of spans and ignored by merge and by token IoU; `english` is "
-        "punctuation and function words, `@file` one word per line.",
+        "punctuation and function words, `@file` a file with one word per line.",
         choices=("none", "punct", "english", "@file"),
     )
     merge: bool = field(default=True, init=False)
@@ -123,7 +123,7 @@ class GroupedIoU(Measure):
     @property
     def settings(self) -> str:
         """The repr, with a digest of the skip word file if there is one."""
-        return repr(self) if self.skip[0] != "@" else f"{self!r}#{skip_words(self.skip).digest}"
+        return repr(self) if self.skip[0] != "@" else f"{self!r}#{self._skip_words().digest}"
 
     def _hits(self, seen: Pairing, found: Groups) -> Bools:
         hits: Bools = (found.label == seen.gold.label.take(found.gold)) & (found.iou >= self.threshold)
@@ -136,7 +136,7 @@ class GroupedIoU(Measure):
 
     def _seen(self, pairing: Pairing) -> tuple[Pairing, Pairing]:
         """Return the spans as this measure sees them, and the same rows with offsets in its unit."""
-        skip = skip_words(self.skip)
+        skip = self._skip_words()
         if self.view == "chars" and self.unit == "char" and not skip:
             labelled = self._labelled(pairing)
             seen = labelled.once(merge_neighbours, None, skip) if self.merge else labelled
@@ -144,14 +144,14 @@ class GroupedIoU(Measure):
         table = pairing.once(token_table, skip)
         if self.view == "tokens":
             pairing = pairing.once(_project, table)
-        seen = self._labelled(pairing).once(self._normalise(), table, skip, self.merge)
+        seen = self._labelled(pairing).once(normalise, table, skip, self.merge)
         return seen, seen if self.unit == "char" else seen.once(in_tokens, table)
 
     def _labelled(self, pairing: Pairing) -> Pairing:
         return pairing
 
-    def _normalise(self) -> Callable[[Pairing, TokenTable, SkipWords, bool], Pairing]:
-        return normalise
+    def _skip_words(self) -> SkipWords:
+        return skip_words(self.skip)
 
     def _groups(self, measured: Pairing) -> Groups:
         return groups(measured)

@@ -25,12 +25,13 @@ class Groups:
     of: Longs
 
 
-def groups(pairing: Pairing, *, off_by_one: bool = False) -> Groups:
+def groups(pairing: Pairing, *, off_by_one: bool = False, disjoint: bool = False) -> Groups:
     """Group the overlaps of a pairing: |gold ∩ union| / |gold ∪ union|, 1 where both are empty.
 
     A group is nearly always a single prediction; unions are computed only where several predictions overlap a gold
     span. With `off_by_one`, they are computed as presidio-evaluator 0.3.2 does: the gold span and the first prediction
-    of a type end one later, further predictions begin one earlier.
+    of a type end one later, further predictions begin one earlier. With `disjoint`, predictions share nothing with each
+    other, so that their sizes add up, and their positions do not matter.
     """
     both, gold, pred = pairing.overlaps, pairing.gold, pairing.pred
     gold_length, pred_length = gold.end - gold.start, pred.end - pred.start
@@ -51,7 +52,11 @@ def groups(pairing: Pairing, *, off_by_one: bool = False) -> Groups:
     start, end, gold_end = pred.start[b], pred.end[b], gold.end[a]
     if off_by_one:
         start, end, gold_end = start - ~first, end + first, gold_end + 1
-    inside, outside = _union(number, first, np.maximum(start, gold.start[a]), np.minimum(end, gold_end), start, end)
+    if disjoint:
+        inside, outside = (np.bincount(number, sizes[rows]).astype(np.int64) for sizes in (shared, covered))
+    else:
+        low, high = np.maximum(start, gold.start[a]), np.minimum(end, gold_end)
+        inside, outside = _union(number, first, low, high, start, end)
 
     alone = np.flatnonzero(~crowded)
     of = np.empty(len(both), np.int64)

@@ -6,29 +6,25 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from spanscore.align.spans import one_label
-from spanscore.measures.iou import GroupedIoU, normalise
+from spanscore.align.skipwords import SkipWords, presidio_skip_words
+from spanscore.measures.iou import GroupedIoU
 from spanscore.measures.iou_groups import Groups, groups
 from spanscore.measures.measure import Untyped
+from spanscore.measures.presidio_spans import presidio_spans
+from spanscore.spec import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from spanscore.align import Pairing
-    from spanscore.align.skipwords import SkipWords
-    from spanscore.align.tokens import TokenTable
-    from spanscore.corpus import Corpus
 
 
 @dataclass(frozen=True, repr=False)
 class Presidio(GroupedIoU):
     """Gold spans found, as presidio-evaluator 0.3.2's SpanEvaluator counts them.
 
-    As `iou(view=tokens)`, with two differences that reproduce the tool: a span of skip words alone is dropped, and if
-    several predictions overlap a gold span, the union counts the gold span and the first prediction of each type one
-    character too long, and starts further predictions one character too early.
+    As `iou(view=tokens)`, with the tool's rules: its skip words; white-space tokens count; spans that overlap are settled
+    by score; a span of skip words alone is dropped; and if several predictions overlap a gold span, the union counts the
+    gold span and the first prediction of each type one character too long, and starts further predictions one character
+    too early.
 
     >>> import spanscore as ss
     >>> text = ["abcdefgh x ijklmnop"]
@@ -41,25 +37,29 @@ class Presidio(GroupedIoU):
 
     name: ClassVar[str] = "presidio"
     f_without_hits: ClassVar[float] = math.nan
+    skip: str = parameter(
+        "default",
+        "Skip words, which are trimmed off the ends of spans and ignored by merge and by token IoU; `default` is the "
+        "tool's list, `@file` a file with one word per line.",
+        choices=("default", "none", "@file"),
+    )
+    tokenizer: str = parameter(
+        "input",
+        "Tokenizer; `input` takes the tokens of the input, or words where it has none. The tool's own is `spacy:en`.",
+        choices=("input", "spacy:LANG", "words", "whitespace"),
+    )
+    version: str = parameter("0.3.2", "Version of presidio-evaluator to reproduce.", choices=("0.3.2",))
     view: str = field(default="tokens", init=False)
 
-    def _normalise(self) -> Callable[[Pairing, TokenTable, SkipWords, bool], Pairing]:
-        return _normalise_and_drop
+    def _skip_words(self) -> SkipWords:
+        return presidio_skip_words(self.skip)
+
+    def _seen(self, pairing: Pairing) -> tuple[Pairing, Pairing]:
+        found = presidio_spans(pairing, self._skip_words(), self.tokenizer, typed=self.by_type)
+        return found.spans, found.in_characters if self.unit == "char" else found.in_tokens
 
     def _groups(self, measured: Pairing) -> Groups:
-        return groups(measured, off_by_one=self.unit == "char")
-
-
-def _normalise_and_drop(pairing: Pairing, table: TokenTable, skip: SkipWords, merge: bool) -> Pairing:
-    """Merge and trim, then drop spans that hold nothing but skip words."""
-
-    def without_hollow(side: Corpus) -> Corpus:
-        first, last = table.touched(table.line(side.doc, side.start), table.line(side.doc, side.end))
-        solid = table.before[first] < table.before[last]
-        return side if solid.all() else side.with_spans(np.flatnonzero(solid))
-
-    pairing = normalise(pairing, table, skip, merge)
-    return pairing if table.counts.all() else pairing.map_sides(without_hollow)
+        return groups(measured, off_by_one=self.unit == "char", disjoint=self.unit == "token")
 
 
 class PresidioPii(Untyped, Presidio):
@@ -69,6 +69,3 @@ class PresidioPii(Untyped, Presidio):
     """
 
     name: ClassVar[str] = "presidio.pii"
-
-    def _labelled(self, pairing: Pairing) -> Pairing:
-        return pairing.once(one_label, "PII")

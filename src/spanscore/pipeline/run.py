@@ -73,9 +73,7 @@ class Outcome:
     about: Mapping[str, Any]
 
 
-def chosen_detector(
-    spec: str | Detector, *, language: str | None = None, entities: tuple[str, ...] = ()
-) -> Detector:
+def chosen_detector(spec: str | Detector, *, language: str | None = None, entities: tuple[str, ...] = ()) -> Detector:
     """Return the detector of a spec, looking only for these entity types if it can.
 
     Without a language, the detector keeps its own; a language that contradicts that of the spec is an error.

@@ -19,6 +19,12 @@ class Side(set[Span]):
     def __init__(self, document: Document | None) -> None:
         spans = document.spans if document else []
         super().__init__((span.start, span.end, span.label) for span in spans)
+        self.tokens = document.tokens if document else None
+        self.score: dict[Span, float] = {}
+        for span in spans:
+            if span.score is not None:
+                place = (span.start, span.end, span.label)
+                self.score[place] = max(span.score, self.score.get(place, span.score))
         name = str(document.id) if document else ""
         self.mentions = sorted({Mention(name, span) for span in spans}, key=Mention.order)
 
@@ -71,6 +77,11 @@ class Text:
 
     @property
     def tokens(self) -> list[Token]:
+        """The tokens of the data except white space, or else words and single other characters."""
+        return [(a, b) for a, b in self.every_token if self.text is None or not self.text[a:b].isspace()]
+
+    @property
+    def every_token(self) -> list[Token]:
         """The tokens of the data, or else words and single other characters."""
         if self.given is not None:
             return self.given

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from spanscore.testing import reference_mentions as mentions
 from spanscore.testing import reference_pairs as paired
+from spanscore.testing import reference_presidio as presidio
 from spanscore.testing import reference_spans as spans
 from spanscore.testing.plain import Counts, Side, Text
 
@@ -48,8 +49,8 @@ _FAMILIES: dict[str, Callable[..., None]] = {
     "overlap-maxsum": mentions.overlap_share,
     "overlap-summax": mentions.overlap_share,
     "overlap-sumsum": mentions.overlap_share,
-    "presidio": spans.iou,
-    "presidio.pii": spans.iou,
+    "presidio": presidio.presidio,
+    "presidio.pii": presidio.presidio,
     "sandbox.hipaa": paired.instance,
     "sandbox.instance": paired.instance,
     "sandbox.instance-relax": paired.instance,

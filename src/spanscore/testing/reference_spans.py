@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spanscore.align.skipwords import skip_words
 from spanscore.testing.plain import Span, Text, Token, overlap
-
-if TYPE_CHECKING:
-    pass
-
 
 def exact(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any) -> None:
     """Count spans that are in both sets."""
@@ -45,9 +41,6 @@ def iou(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any)
     if measure.name.endswith(".pii"):
         gold, pred = _one_label(gold, "PII"), _one_label(pred, "PII")
     gold, pred = _prepare(measure, gold, text), _prepare(measure, pred, text)
-    upstream = measure.name.startswith("presidio")
-    if upstream:
-        gold, pred = ({span for span in side if _counting(measure, span, text)} for side in (gold, pred))
     units = _units(measure, gold | pred, text)
     matched: set[Span] = set()
     right: set[Span] = set()
@@ -63,10 +56,6 @@ def iou(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any)
                 counts[label]["predicted"] += 1
             union: set[Any] = set().union(*(_set(units[member]) for member in members))
             mine = _set(units[one])
-            if upstream and measure.unit == "char" and sum(map(len, by_label.values())) > 1:
-                mine, union = set(range(one[0], one[1] + 1)), set()
-                for number, member in enumerate(sorted(members)):
-                    union |= set(range(member[0], member[1] + 1) if number == 0 else range(member[0] - 1, member[1]))
             iou = len(mine & union) / len(mine | union) if mine | union else 1.0
             if label == one[2] and iou >= measure.threshold:
                 counts[label]["tp"] += 1
@@ -119,13 +108,6 @@ def token(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: An
             counts[mine]["tp"] += mine == other
         if other is not None:
             counts[other]["predicted"] += 1
-
-
-def _counting(measure: Any, span: Span, text: Text) -> bool:
-    """Return whether a span has a token that is not a skip word."""
-    skip = skip_words(measure.skip)
-    touched = [(text.text or "")[a:b] for a, b in text.tokens if a < span[1] and b > span[0]]
-    return any(not skip or token not in skip for token in touched)
 
 
 def _one_label(spans: set[Span], name: str) -> set[Span]:
