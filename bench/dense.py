@@ -81,19 +81,26 @@ def cost(case: str, measure: str) -> Cost:
     return Cost(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, refused)
 
 
-def measure(names: Sequence[str] = ()) -> dict[str, dict[str, Cost]]:
-    """Return the cost of every measure in every case, each in a process of its own."""
-    found: dict[str, dict[str, Cost]] = {}
+def measure(names: Sequence[str] = (), rounds: int = 3) -> list[dict[str, Any]]:
+    """Return the cost of every measure in every case: the best of several runs, each in a process of its own."""
+    found = []
     for name in names or (*measures(), *MORE):
-        for case in CASES:
-            call = [sys.executable, str(Path(__file__)), case, name]
-            answer = json.loads(subprocess.run(call, capture_output=True, check=True).stdout.splitlines()[-1])
-            found.setdefault(name, {})[case] = Cost(**answer)
+        costs = {case: min((_apart(case, name) for _ in range(rounds)), key=_seconds) for case in CASES}
+        found.append({"measure": name, "spans": SPANS, "cases": {case: asdict(one) for case, one in costs.items()}})
     return found
 
 
+def _apart(case: str, name: str) -> Cost:
+    call = [sys.executable, str(Path(__file__)), case, name]
+    return Cost(**json.loads(subprocess.run(call, capture_output=True, check=True).stdout.splitlines()[-1]))
+
+
+def _seconds(cost: Cost) -> float:
+    return cost.seconds
+
+
 if __name__ == "__main__":
-    if len(sys.argv) == 3:  # as its own process: what it takes at most is what this measure takes
+    if len(sys.argv) == 3:  # as its own process: the peak memory is that of this measure
         print(json.dumps(asdict(cost(sys.argv[1], sys.argv[2]))))
     else:
-        print(json.dumps({name: {case: asdict(one) for case, one in row.items()} for name, row in measure().items()}))
+        print(json.dumps(measure()))

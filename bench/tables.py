@@ -33,7 +33,9 @@ class Table:
         print(f"{what}: {ours:.3f} {unit}; {peer}: {theirs:.3f} {unit}; ratio {ratio:.3g} ({aim})", flush=True)
 
 
-def markdown(about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dict[str, Any]]) -> str:
+def markdown(
+    about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dict[str, Any]], worst: list[dict[str, Any]]
+) -> str:
     """Return the measurements as tables for the documentation."""
     used = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     lines = [
@@ -64,7 +66,29 @@ def markdown(about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dic
         lines.append(
             f"| {one['what']} | {one['spans']:,} | {one['seconds']:.2f} | {each} | {one['megabytes']:.0f} MB |"
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *worst_cases(worst)]) + "\n"
+
+
+def worst_cases(worst: list[dict[str, Any]]) -> list[str]:
+    """Return the time and memory of every measure on nested and crossing spans, one line per measure."""
+    if not worst:
+        return []
+    cases = list(worst[0]["cases"])
+    lines = [
+        (
+            f"The worst cases: one document with {worst[0]['spans']:,} spans on each side, all of which overlap, so that there are "
+            f"{worst[0]['spans'] ** 2 / 1e6:.0f} million pairs. Seconds and peak memory of a process that scores it by one measure, with what that imports "
+            "(–: the measure does not allow such spans):"
+        ),
+        "",
+        f"| measure | {' | '.join(cases)} |",
+        f"| :--- | {' | '.join('---:' for _ in cases)} |",
+    ]
+    for one in worst:
+        found = one["cases"].values()
+        cells = ["–" if cost["refused"] else f"{cost['seconds']:.2f} s, {cost['megabytes']:.0f} MB" for cost in found]
+        lines.append(f"| `{one['measure']}` | {' | '.join(cells)} |")
+    return lines
 
 
 def costs(rows: list[dict[str, Any]], growth: list[dict[str, Any]], data: Path, documents: int) -> str:

@@ -54,7 +54,7 @@ class _Dict(dict[str, Any]):
         READ.update(_leaves(self, self._path))
         return super().__eq__(other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def items(self) -> Any:
         return [(key, self[key]) for key in self]
@@ -81,7 +81,7 @@ class _List(list[Any]):
         READ.update(_leaves(self, self._path))
         return super().__eq__(other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def _read(value: Any, path: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -98,3 +99,31 @@ def test_the_preset_gives_the_same_counts_defects_and_all(case: dict[str, Any], 
         pytest.approx(float("nan") if n is None else n, nan_ok=True, abs=1e-6)
         for n in (expected["pii_metrics"][key] for key in ("precision", "recall", "f2"))
     ]
+
+
+WHITE_SPACE = "Oslo\nNorway"
+
+
+@pytest.mark.parametrize(
+    ("skip", "annotated"),
+    [("none", 2), ("zzz", 2), ("default", 1), (r"\n", 2), (r"\e", 1)],
+)
+def test_a_line_break_is_a_token(skip: str, annotated: int, tmp_path: Path) -> None:
+    """What presidio-evaluator 0.3.2 gives for these tokens with the skip words [], ["zzz"], its own, ["\\n"] and [""]."""
+    if skip not in ("none", "default"):
+        (tmp_path / "skip.txt").write_text(skip)
+        skip = f"@{tmp_path / 'skip.txt'}"
+    tokens = [[0, 4], [4, 5], [5, 11]]
+    spans = [{"start": 0, "end": 4, "label": "LOC"}, {"start": 5, "end": 11, "label": "LOC"}]
+    gold = ss.Corpus.from_documents([{"id": "d", "text": WHITE_SPACE, "tokens": tokens, "spans": spans}])
+    for name in ("presidio", "presidio.pii"):
+        assert ss.score(gold, gold, f"{name}(skip={skip})").scores[0].counts["annotated"] == annotated
+
+
+def test_a_dataset_keeps_its_line_breaks(tmp_path: Path) -> None:
+    sample = {"full_text": WHITE_SPACE, "tokens": ["Oslo", "\n", "Norway"], "tags": ["LOC", "O", "LOC"]}
+    path = tmp_path / "dataset.json"
+    path.write_text(json.dumps([sample]))
+    gold = ss.read(path)
+    result = ss.score(gold, gold, ["presidio(skip=none)", "iou", "token", "iou(unit=token)"])
+    assert [scores.counts["annotated"] for scores in result.scores] == [2, 1, 2, 1]

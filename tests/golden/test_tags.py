@@ -76,7 +76,8 @@ def test_where_conlleval_is_wrong_we_are_right(tmp_path: Path) -> None:
     """conlleval joins E and B of one type; the scheme says that E ends a span."""
     quirk = CONLL["conlleval_quirk"]
     case = {side: [list(quirk[side])] for side in ("true", "pred")}
-    counts = ss.score(*sides(case, tmp_path, scheme="IOBES"), "exact")["exact"].counts
+    gold, pred = sides(case, tmp_path, scheme="IOBES")
+    counts = ss.score(gold, pred, "exact")["exact"].counts
     assert f"{counts['annotated']} gold, {counts['predicted']} found, {counts['tp']} correct" == quirk["right"]
 
 
@@ -94,15 +95,15 @@ def test_seqscore_cases(case: dict[str, Any], tmp_path: Path) -> None:
     scores = ss.score(gold, pred, ["exact"])["exact"]
     if repair == "discard":
         counts = scores.counts
-        found = f"predicted {counts['predicted']}, correct {counts['tp']}, reference {counts['annotated']}"
-        assert case["effect"] == f"ORG mention removed: {found}"
+        numbers = f"predicted {counts['predicted']}, correct {counts['tp']}, reference {counts['annotated']}"
+        assert case["effect"] == f"ORG mention removed: {numbers}"
         return
     for label, (precision, recall, f, annotated, predicted, correct) in case["expected"].items():
         score = scores.overall if label == "ALL" else scores.by_type[label]
-        counts = (score.counts["annotated"], score.counts["predicted"], score.counts["tp"])
-        assert counts == (annotated, predicted, correct)
+        found = (score.counts["annotated"], score.counts["predicted"], score.counts["tp"])
+        assert found == (annotated, predicted, correct)
         assert [round(100 * n, 2) for n in (score.precision, score.recall, score.f)] == [precision, recall, f]
     assert bool(pred.notes) == (case.get("repair") is not None)
-    found = [["FN" if e.side == "gold" else "FP", e.span.label, e.text, 1] for e in scores.errors()]
+    errors = [["FN" if e.side == "gold" else "FP", e.span.label, e.text, 1] for e in scores.errors()]
     expected = [list(row) for row in case.get("errors", [])]
-    assert sorted(found, key=str) == sorted(expected, key=str)
+    assert sorted(errors, key=str) == sorted(expected, key=str)

@@ -125,7 +125,8 @@ class Letters:
     def stripped(self, doc: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
         """Return the offsets of each token without the white space at its edges, of which most tokens have none.
 
-        >>> [column.tolist() for column in Letters(["a \\n b "]).stripped(*np.array([[0, 0], [0, 1], [1, 6]], np.int32))]
+        >>> places = np.array([[0, 0], [0, 1], [1, 6]], np.int32)
+        >>> [column.tolist() for column in Letters(["a \\n b "]).stripped(*places)]
         [[0, 4], [1, 5]]
         """
         rows = np.flatnonzero(start < end)

@@ -22,9 +22,9 @@ NO_SCORE = 0.5
 def tag_owners(side: Corpus, table: TokenTable, *, own_tokens: bool) -> Longs:
     """Return for each token the row of the span that tags it, or -1.
 
-    Of the spans that cover a token's start or lie inside the token, ends included, it is the first one, after spans that
-    overlap or touch are settled by score. Documents whose spans are disjoint runs of whole tokens are taken as tags, if
-    `own_tokens` says that the tokens are those of the side.
+    Spans that overlap or touch are settled by score first. Of the spans that cover a token's start or lie inside the
+    token, ends included, the first one tags it. With `own_tokens`, documents of a side that has tokens itself are taken
+    as tagged already, if their spans are disjoint runs of whole tokens.
     """
     start, end, row = _settled(side, ~_tagged(side, table) if own_tokens else None)
     doc = side.doc[row]
@@ -32,9 +32,23 @@ def tag_owners(side: Corpus, table: TokenTable, *, own_tokens: bool) -> Longs:
     owner = np.full(len(table.start), len(row))
     low = np.searchsorted(table.start, begin)
     _claim(owner, low, np.searchsorted(table.start, finish) - low)
-    low = np.searchsorted(table.end, np.maximum(begin, finish))
-    _claim(owner, low, np.searchsorted(table.start, np.minimum(begin, finish), "right") - low)
-    return np.append(row, -1)[owner]
+    _claim(owner, *_holding(table, begin, finish, low))
+    owning: Longs = np.append(row, -1)[owner]
+    return owning
+
+
+def _holding(table: TokenTable, begin: Longs, finish: Longs, after: Longs) -> tuple[Longs, Longs]:
+    """Return the first token that a span lies inside of, ends included, and the number of such tokens.
+
+    A span that is not empty lies only inside the token before those that start in it (`after`), if any; where there is
+    one that starts with the span, the span has it already.
+    """
+    low: Longs = np.maximum(after - 1, 0)
+    counts = ((after > 0) & (np.append(table.end, 0)[low] >= finish)).astype(np.int64)
+    empty = np.flatnonzero(begin >= finish)
+    low[empty] = np.searchsorted(table.end, begin[empty])
+    counts[empty] = np.searchsorted(table.start, finish[empty], "right") - low[empty]
+    return low, counts
 
 
 def _claim(owner: Longs, low: Longs, counts: Longs) -> None:
@@ -47,7 +61,7 @@ def _claim(owner: Longs, low: Longs, counts: Longs) -> None:
 
 
 def _tagged(side: Corpus, table: TokenTable) -> Bools:
-    """Return whether the spans of each document have tokens of their own, are disjoint, and are runs of whole tokens."""
+    """Return whether each document has tokens on this side, and disjoint spans that are runs of whole tokens."""
     if side.tokens is None:
         return np.zeros(len(side), np.bool_)
     tagged = np.bincount(side.tokens.doc, minlength=len(side)) > 0
@@ -98,9 +112,9 @@ def _settled(side: Corpus, within: Bools | None) -> tuple[Ints, Ints, Longs]:
 def settle(start: list[int], end: list[int], score: list[float]) -> list[tuple[int, int, int]]:
     """Settle overlaps of spans sorted by start, as `_handle_overlaps` of presidio-evaluator 0.3.2 does.
 
-    Return (start, end, number of the span), sorted by start. The tool takes ends as inclusive: spans that touch overlap,
-    and what is left of a span begins one character after the better one. Of two spans with the same score, the later one
-    is better. A worse span inside a better one is not dropped, but comes after it.
+    Return (start, end, number of the span), sorted by start. The tool takes ends as inclusive: spans that touch do
+    overlap, and what is left of a span begins one character after the better one. Of two spans with the same score, the
+    later one is better. A worse span inside a better one is not dropped, but comes after it.
 
     >>> settle([0, 4], [9, 6], [0.5, 0.9])
     [(0, 3, 0), (4, 6, 1), (7, 9, 0)]

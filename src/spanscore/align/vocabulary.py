@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from spanscore.align.characters import Letters
-    from spanscore.corpus.columns import Bools, Ints, Longs
+    from spanscore.corpus.columns import Bools, Ints, Longs, Words
 
-_WIDTH = 32
-"""Longest token that is compared as an array; longer ones are rare and are looked up one by one."""
+_WIDTH = 16
+"""Length of the longest token that is compared as numbers; longer ones are rare and are looked up one by one."""
 _OTHER = 128
 """Stands for every character that is not ASCII, and for NUL, which pads shorter words."""
-_FOLDED = np.array([_OTHER, *(ord(chr(code).lower()) for code in range(1, _OTHER)), _OTHER], np.uint8)
+_FOLDED = np.array([_OTHER, *(ord(chr(code).lower()) for code in range(1, _OTHER)), *[_OTHER] * _OTHER], np.uint8)
 _DOT = "\N{COMBINING DOT ABOVE}"
 """`İ` is the one character whose lower case is longer: i with this dot."""
 
@@ -29,11 +30,12 @@ class Vocabulary:
         self._words = words
         self._longest = max(map(len, words), default=0)
         short = [word for word in words if 0 < len(word) <= _WIDTH]
-        plain = sorted(word.encode() for word in short if word.isascii() and "\0" not in word)
-        self._plain = np.array(plain or [b""], f"S{_WIDTH}")
-        self._lengths = np.array([len(word) for word in plain] or [0])
-        shape = (_WIDTH + 1, _OTHER + 1, _OTHER + 1)
-        self._possible = np.full(shape, any(_DOT in word for word in words))
+        plain = [word.encode() for word in short if word.isascii() and "\0" not in word]
+        packed = np.array([*plain, b""], f"S{_WIDTH}").view(np.uint64).reshape(-1, 2)
+        self._factor = _factor(packed)
+        self._packed = packed[np.argsort(_mixed(packed, self._factor))]
+        self._mixed = _mixed(self._packed, self._factor)
+        self._possible = np.full((_WIDTH + 1, _OTHER + 1, _OTHER + 1), any(_DOT in word for word in words))
         """Whether a word has this length, first and last character; nearly all tokens that are no words fail this."""
         self._possible[:, _OTHER] = self._possible[:, :, _OTHER] = True
         for word in short:
@@ -49,39 +51,31 @@ class Vocabulary:
         """
         found = np.zeros(len(doc), np.bool_)
         codes, at = letters.places(doc, start)
-        length = (end - start).astype(np.int64)
-        if not len(codes):
-            return found
-        first, last = (_folded(codes.take(places, mode="clip")) for places in (at, at + length - 1))
-        likely = self._possible[np.minimum(length, _WIDTH), first, last] & (length > 0) & (length <= _WIDTH)
-        rows = np.flatnonzero(likely)
-        if len(rows):
-            found[rows] = self._compared(letters, rows, codes, at[rows], length[rows], doc, start)
-        odd = np.flatnonzero((length == 0) | ((length > _WIDTH) & (length <= self._longest)))
+        length = end - start
+        odd = np.zeros(0, np.int64)
+        if len(codes):
+            first, last = (_folded(codes, places) for places in (at, at + (length - 1)))
+            likely = self._possible[np.minimum(length, _WIDTH), first, last]
+            rows = np.flatnonzero(likely & (length <= _WIDTH) & (length > 0))
+            found[rows], other = self._compared(codes, at[rows], length[rows])
+            odd = rows[other]
+        if self._longest > _WIDTH or "" in self._words:
+            strange = (length == 0) | ((length > _WIDTH) & (length <= self._longest))
+            odd = np.concatenate([odd, np.flatnonzero(strange)])
         for row in odd.tolist():
-            found[row] = self._contains(letters, int(doc[row]), int(start[row]), int(length[row]))
+            text = letters.strings[int(doc[row])]
+            found[row] = text is not None and text[start[row] : end[row]].lower() in self._words
         return found if letters.strings.missing is None else found & ~letters.strings.missing[doc]
 
-    def _compared(
-        self, letters: Letters, rows: Longs, codes: NDArray[Any], at: Longs, length: Longs, doc: Ints, start: Any
-    ) -> Bools:
-        """Compare tokens as rows of characters; those that are not ASCII are looked up one by one."""
-        column = np.arange(_WIDTH if (length > 16).any() else 16)
-        table = _folded(codes.take(at[:, None] + column, mode="clip"))
-        table[column >= length[:, None]] = 0
-        words = np.zeros((len(rows), _WIDTH), np.uint8)
-        words[:, : len(column)] = table
-        words = words.view(f"S{_WIDTH}").ravel()
-        place = np.minimum(np.searchsorted(self._plain, words), len(self._plain) - 1)
-        found: Bools = (self._plain[place] == words) & (self._lengths[place] == length)
-        for row in np.flatnonzero((table == _OTHER).any(axis=1)).tolist():
-            token = int(rows[row])
-            found[row] = self._contains(letters, int(doc[token]), int(start[token]), int(length[row]))
-        return found
-
-    def _contains(self, letters: Letters, doc: int, start: int, length: int) -> bool:
-        text = letters.strings[doc]
-        return text is not None and text[start : start + length].lower() in self._words
+    def _compared(self, codes: NDArray[Any], at: Longs, length: Ints | Longs) -> tuple[Bools, Bools]:
+        """Return which of these tokens are ASCII words, and which have other characters."""
+        table = np.zeros((len(at), _WIDTH), np.uint8)
+        for column in range(int(length.max(initial=0))):
+            longer = np.flatnonzero(length > column)
+            table[longer, column] = _folded(codes, at[longer] + column)
+        packed = table.view(np.uint64)
+        place = np.minimum(np.searchsorted(self._mixed, _mixed(packed, self._factor)), len(self._mixed) - 1)
+        return (self._packed[place] == packed).all(axis=1), (table == _OTHER).any(axis=1)
 
 
 @cache
@@ -90,5 +84,17 @@ def vocabulary(words: frozenset[str]) -> Vocabulary:
     return Vocabulary(words)
 
 
-def _folded(codes: NDArray[Any]) -> NDArray[np.uint8]:
-    return _FOLDED.take(np.minimum(codes, _OTHER))
+def _folded(codes: NDArray[Any], at: Longs) -> NDArray[np.uint8]:
+    """Return the characters at these places in lower case."""
+    return _FOLDED.take(codes.take(at, mode="clip"), mode="clip")
+
+
+def _factor(packed: Words) -> np.uint64:
+    """Return a factor with which no two words are mixed into the same number."""
+    factors = (np.uint64(0x9E3779B97F4A7C15 + step) for step in count(0, 2))
+    return next(factor for factor in factors if len(np.unique(_mixed(packed, factor))) == len(packed))
+
+
+def _mixed(packed: Words, factor: np.uint64) -> Words:
+    """Return one number for each two."""
+    return packed[:, 0] * factor ^ packed[:, 1]

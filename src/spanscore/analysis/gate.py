@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 
-from spanscore.corpus.records import explain
+from spanscore.corpus.records import field_error
 from spanscore.errors import InputError, UsageError, printable, unknown
 from spanscore.result import NUMBERS, tallies
 from spanscore.result.files import SCHEMA
@@ -107,7 +107,7 @@ def read_results(path: str) -> list[Row]:
     except OSError as error:
         raise InputError(f"the results cannot be read ({error.strerror}).", str(file)) from None
     except msgspec.ValidationError as error:
-        raise InputError(f"this is not a results file of spanscore score: {explain(error)}", str(file)) from None
+        raise InputError(f"this is not a results file of spanscore score: {field_error(error)}", str(file)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise InputError("the results are not valid JSON.", str(file)) from None
     if results.schema != SCHEMA:

@@ -25,7 +25,7 @@ def list_values(registry: Registry[Any]) -> None:
     print_columns(rows)
 
 
-def explain(found: type[Value], facts: dict[str, str] | None = None) -> None:
+def print_explanation(found: type[Value], facts: dict[str, str] | None = None) -> None:
     """Print the documentation, the options and the example of a measure, format or detector."""
     text, _, example = (inspect.getdoc(found) or "").partition(">>>")
     click.echo(f"{found.name}: {text.strip()}\n")

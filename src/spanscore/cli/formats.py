@@ -11,7 +11,7 @@ from spanscore.cli import options as shared
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """List the file formats, or explain one: layout, offsets and options."""
-    from spanscore.cli.catalogue import explain, list_values
+    from spanscore.cli.catalogue import list_values, print_explanation
     from spanscore.formats import REGISTRY, Format
 
     if name is None:
@@ -25,4 +25,4 @@ def command(name: str | None) -> None:
         "Input": "files and folders" if found.folders else "files",
         "Can be written": "yes" if found.writes() else "no",
     }
-    explain(found, facts)
+    print_explanation(found, facts)

@@ -11,7 +11,7 @@ from spanscore.cli import options as shared
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """List the measures, or explain one: definition, options and a worked example."""
-    from spanscore.cli.catalogue import explain, list_values, print_columns
+    from spanscore.cli.catalogue import list_values, print_columns, print_explanation
     from spanscore.measures import REGISTRY, find, measure
     from spanscore.measures.neleval_names import GROUPS, NAMED
 
@@ -27,6 +27,8 @@ def command(name: str | None) -> None:
     elif name in NAMED:
         aggregate, which, key = NAMED[name]
         click.echo(f"{name} stands for {aggregate}:{'' if which == 'none' else which}:{key}.\n")
-        explain(find(name))
+        print_explanation(find(name))
     else:
-        explain(find(name) if name.isidentifier() or ("(" not in name and ":" not in name) else type(measure(name)))
+        print_explanation(
+            find(name) if name.isidentifier() or ("(" not in name and ":" not in name) else type(measure(name))
+        )

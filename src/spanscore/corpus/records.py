@@ -46,7 +46,7 @@ def from_mappings(documents: Iterable[Mapping[str, Any]]) -> Corpus:
         try:
             records.append(msgspec.convert(mapping, Document))
         except msgspec.ValidationError as error:
-            raise InputError(explain(error), f"documents[{number}]") from None
+            raise InputError(field_error(error), f"documents[{number}]") from None
     corpus = build(records)
     if flaw := corpus.flaw():
         raise InputError(flaw.message, flaw.place(corpus))
@@ -125,11 +125,11 @@ def document_columns(documents: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def explain(error: Exception) -> str:
+def field_error(error: Exception) -> str:
     """Return msgspec's error message with the path of the field in front: `spans[0].start: expected int, got str.`
 
     >>> try: msgspec.json.decode(b'{"id": 1, "spans": [{"start": "x"}]}', type=Document)
-    ... except msgspec.ValidationError as error: print(explain(error))
+    ... except msgspec.ValidationError as error: print(field_error(error))
     spans[0].start: expected int, got str.
     """
     what, _, path = str(error).partition(" - at ")

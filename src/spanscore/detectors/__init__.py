@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.corpus import Corpus
 from spanscore.corpus.records import Document, build
-from spanscore.detectors.detector import (
+from spanscore.detectors.interface import (
     Description,
     Detection,
     Detector,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from spanscore.detectors.detector import Detection, Detector, DetectorError, Failure, UntrustedError, spans_of
+from spanscore.detectors.interface import Detection, Detector, DetectorError, Failure, UntrustedError, spans_of
 from spanscore.errors import UsageError, plural, printable
 from spanscore.spec import REQUIRED, parameter
 

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import msgspec
 
-from spanscore.detectors.detector import (
+from spanscore.detectors.interface import (
     Description,
     Detection,
     Detector,

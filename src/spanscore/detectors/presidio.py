@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from spanscore.detectors.detector import (
+from spanscore.detectors.interface import (
     Description,
     Detection,
     Detector,

@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from spanscore.detectors.detector import Description, Detection, Detector, Failure, spans_of
+from spanscore.detectors.interface import Description, Detection, Detector, Failure, spans_of
 from spanscore.errors import UsageError, printable
 from spanscore.spec import REQUIRED, parameter
 

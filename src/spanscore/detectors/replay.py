@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from spanscore.detectors.detector import Description, Detection, Detector, Failure, spans_of
+from spanscore.detectors.interface import Description, Detection, Detector, Failure, spans_of
 from spanscore.formats import read
 from spanscore.spec import REQUIRED, parameter
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from spanscore.engine.inputs import Input, Inputs
     from spanscore.engine.plan import Plan
-    from spanscore.formats.format import Format, Range
+    from spanscore.formats.interface import Format, Range
 
 WORTHWHILE = 1 << 22
 """Minimum bytes of a file that is worth several processes."""

@@ -9,7 +9,7 @@ from spanscore.corpus import Corpus
 from spanscore.corpus.memory import keep_freed_memory
 from spanscore.corpus.records import refuse_repeated_ids
 from spanscore.errors import InputError, UsageError
-from spanscore.formats.format import CERTAIN, Claim, Format, Range, Sample
+from spanscore.formats.interface import CERTAIN, Claim, Format, Range, Sample
 from spanscore.formats.source import Source
 from spanscore.spec import Registry
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ONE = np.uint64(1)
 
 
-class Page:
+class ByteView:
     """A block whose bytes can be read as words, at many positions at once."""
 
     def __init__(self, block: Block) -> None:

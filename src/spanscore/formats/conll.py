@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from spanscore.corpus.records import Document, Span, build
 from spanscore.errors import InputError, plural
-from spanscore.formats.format import LIKELY, Claim, Format, Sample
+from spanscore.formats.interface import LIKELY, Claim, Format, Sample
 from spanscore.formats.tags import REPAIRS, SCHEMES, Repair, decode_tags, guess_scheme, looks_like_tag, split_tag
 from spanscore.spec import parameter
 

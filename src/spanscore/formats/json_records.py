@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from spanscore.corpus.records import explain
+from spanscore.corpus.records import field_error
 from spanscore.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def records(source: Source, kind: type[T]) -> Iterator[tuple[T, str]]:
         try:
             yield decoder.decode(raw), where
         except msgspec.ValidationError as error:
-            message = explain(error)
+            message = field_error(error)
             raise InputError(message, where) from None
         except UnicodeDecodeError:
             raise InputError("a string is not UTF-8; convert the file to UTF-8.", where) from None
@@ -51,7 +51,7 @@ def _decode_list(data: bytes, name: str) -> list[msgspec.Raw]:
     try:
         return _list.decode(data)
     except msgspec.ValidationError as error:
-        raise InputError(explain(error), name) from None
+        raise InputError(field_error(error), name) from None
     except RecursionError:
         raise InputError("the JSON is nested too deeply.", name) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -12,7 +12,7 @@ import msgspec
 from spanscore.corpus import MAX_OFFSET
 from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError
-from spanscore.formats.format import CERTAIN, Claim, Format, Sample
+from spanscore.formats.interface import CERTAIN, Claim, Format, Sample
 from spanscore.formats.tags import looks_like_tag
 
 if TYPE_CHECKING:

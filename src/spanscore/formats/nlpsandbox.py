@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from spanscore.corpus import MAX_OFFSET
-from spanscore.corpus.records import Attr, Document, Span, build, explain
+from spanscore.corpus.records import Attr, Document, Span, build, field_error
 from spanscore.errors import InputError, unknown
-from spanscore.formats.format import LIKELY, Claim, Format, Sample
+from spanscore.formats.interface import LIKELY, Claim, Format, Sample
 from spanscore.formats.json_records import records
 from spanscore.spec import parameter
 
@@ -90,7 +90,7 @@ class NlpSandbox(Format):
         try:
             found = msgspec.convert(one, Annotation)
         except msgspec.ValidationError as error:
-            raise InputError(explain(error), where) from None
+            raise InputError(field_error(error), where) from None
         for name, value in (("start", found.start), ("length", found.length)):
             if not 0 <= value <= MAX_OFFSET // 2:
                 raise InputError(f"the {name} is negative or too large.", f"{where}.{name}")

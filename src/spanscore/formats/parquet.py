@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal
 from spanscore.corpus import LabelTable
 from spanscore.corpus.arrow import from_table, pyarrow, schema_for, write_parquet
 from spanscore.errors import InputError
-from spanscore.formats.format import CERTAIN, Claim, Format, Range, Sample
+from spanscore.formats.interface import CERTAIN, Claim, Format, Range, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -9,7 +9,7 @@ import msgspec
 
 from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError
-from spanscore.formats.format import LIKELY, Claim, Format, Sample
+from spanscore.formats.interface import LIKELY, Claim, Format, Sample
 from spanscore.formats.json_records import records
 from spanscore.formats.tags import decode_tags, guess_scheme
 
@@ -45,7 +45,8 @@ class AnnotatedText(msgspec.Struct):
 class PresidioDataset(Format):
     """Presidio Evaluator's datasets: a JSON list of samples with full_text and spans, or tokens and tags.
 
-    A document's id is its sample_id, or its position in the list; template_id and metadata become metadata.
+    A document's id is its sample_id, or its position in the list; template_id and metadata become metadata. All tokens
+    are kept, white space included.
     """
 
     name: ClassVar[str] = "presidio"
@@ -59,11 +60,9 @@ class PresidioDataset(Format):
         """Yield one corpus."""
         documents = []
         for number, (sample, where) in enumerate(records(source, AnnotatedText)):
-            placed = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
-            text = sample.full_text
-            tokens = None if placed is None else [(a, b) for a, b in placed if text[a:b].strip()]
+            tokens = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
             if sample.spans is None and sample.tags is not None:
-                spans = _from_tags(sample.tags, placed, where)
+                spans = _from_tags(sample.tags, tokens, where)
             else:
                 spans = [
                     _span(entity, sample.full_text, f"{where}.spans[{i}]")

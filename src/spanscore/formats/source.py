@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Self, cast
 import numpy as np
 
 from spanscore.errors import InputError, printable
-from spanscore.formats.format import Sample
+from spanscore.formats.interface import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

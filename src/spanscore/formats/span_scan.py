@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanscore.corpus.columns import Words
-from spanscore.formats.byte_scan import ONE, Page, begins, leading_number, text_width
+from spanscore.formats.byte_scan import ONE, ByteView, begins, leading_number, text_width
 from spanscore.formats.source import MARGIN, Block
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ MARKER = f'["{os.urandom(16).hex()}"]'.encode()
 class Scan:
     """The spans of a block: its arrays (start, end, number of spans), and the fields of the spans as columns."""
 
-    page: Page
+    page: ByteView
     arrays: tuple[Longs, Longs, Longs]
     start: Ints
     end: Ints
@@ -215,7 +215,7 @@ class SpanScanner:
         layout = self.layout
         if layout is None or not self._known.usable:
             return None
-        page = Page(block)
+        page = ByteView(block)
         at = page.find(layout.fields[0][0][0])
         first: Longs | None = None
         found: dict[str, Any] = {"score": None}
@@ -243,7 +243,7 @@ class SpanScanner:
         assert first is not None
         return self._arrays(page, layout, first, at, found)
 
-    def _meet(self, page: Page, at: Longs, literal: bytes) -> tuple[Ints, Longs] | None:
+    def _meet(self, page: ByteView, at: Longs, literal: bytes) -> tuple[Ints, Longs] | None:
         """Learn the new labels, then read all labels."""
         new = self._known.unknown(page.read(at, literal, MAX_LABEL_WORDS)[1])
         if new is None or len(self.labels) + len(new) > MAX_LABELS:
@@ -253,7 +253,7 @@ class SpanScanner:
         self._know_labels()
         return self._known.read(page.read(at, literal, self._known.words)[1]) if self._known.usable else None
 
-    def _arrays(self, page: Page, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
+    def _arrays(self, page: ByteView, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
         """Return the scan if every byte of the arrays belongs to a span or separates two spans, else None."""
         if not len(first):
             return None
@@ -292,7 +292,7 @@ def _read_offsets(words: Words) -> tuple[Ints, Longs] | None:
     return value.astype(np.int32), width.astype(np.int64)
 
 
-def _read_scores(rows: Words, after: int, page: Page, at: Longs) -> tuple[Floats, Longs] | None:
+def _read_scores(rows: Words, after: int, page: ByteView, at: Longs) -> tuple[Floats, Longs] | None:
     """Read numbers such as 0.85 with up to 15 digits exactly, by one correctly rounded division; others one by one."""
     found = text_width(rows, after)
     if found is None:

@@ -11,9 +11,9 @@ import numpy as np
 
 from spanscore.corpus import Corpus, LabelTable
 from spanscore.corpus.columns import Longs
-from spanscore.corpus.records import Attr, Document, OffsetError, Span, build, document_columns, explain
+from spanscore.corpus.records import Attr, Document, OffsetError, Span, build, document_columns, field_error
 from spanscore.errors import InputError
-from spanscore.formats.format import CERTAIN, POSSIBLE, Claim, Format, Range, Sample
+from spanscore.formats.interface import CERTAIN, POSSIBLE, Claim, Format, Range, Sample
 from spanscore.formats.source import MARGIN
 from spanscore.formats.span_scan import MARKER, Scan, SpanScanner
 
@@ -226,7 +226,7 @@ def _decode_lines(block: Block, name: str, labels: LabelTable) -> Corpus:
         except RecursionError:
             raise InputError("the JSON is nested too deeply.", where) from None
         except msgspec.ValidationError as error:
-            raise InputError(_in_line(explain(error)), where) from None
+            raise InputError(_in_line(field_error(error)), where) from None
         except msgspec.DecodeError as error:
             what = str(error).removeprefix("JSON is malformed: ").rstrip(".")
             raise InputError(f"invalid JSON: {what}; each line must be one complete JSON object.", where) from None

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from spanscore.errors import UsageError
+from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure
 from spanscore.measures.neleval_names import GROUPS, NAMED
 from spanscore.spec import Parameter, Registry, Spec, parameter
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from spanscore.align.spans import merged, one_label
+from spanscore.measures.interface import Measure, Untyped
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure, Untyped
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 
 from spanscore.align.spans import one_label
 from spanscore.corpus.columns import ranges
+from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 

@@ -10,9 +10,9 @@ import numpy as np
 from spanscore.align.skipwords import SkipWords, skip_words
 from spanscore.align.spans import gaps_of, merged, one_label, trimmed
 from spanscore.align.tokens import TokenTable, in_tokens, project, token_table
+from spanscore.measures.interface import Measure, Untyped
 from spanscore.measures.iou_groups import Groups, groups
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure, Untyped
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 

@@ -11,8 +11,8 @@ from spanscore.align.pairing import IDENTITY, PLACE
 from spanscore.corpus.columns import ranges
 from spanscore.errors import InputError, UsageError
 from spanscore.measures.exact import identical
+from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure
 from spanscore.measures.neleval_keys import (
     ENTITY,
     FIELDS,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from spanscore.align.skipwords import SkipWords, presidio_skip_words
+from spanscore.measures.interface import Untyped
 from spanscore.measures.iou import GroupedIoU
 from spanscore.measures.iou_groups import Groups, groups
-from spanscore.measures.measure import Untyped
 from spanscore.measures.presidio_spans import presidio_spans
 from spanscore.spec import parameter
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class Presidio(GroupedIoU):
     """Gold spans found, as presidio-evaluator 0.3.2's SpanEvaluator counts them.
 
-    As `iou(view=tokens)`, with the tool's rules: its skip words; white-space tokens count; spans that overlap are settled
-    by score; a span of skip words alone is dropped; and if several predictions overlap a gold span, the union counts the
-    gold span and the first prediction of each type one character too long, and starts further predictions one character
-    too early.
+    As `iou(view=tokens)`, with the tool's rules: its skip words; white-space tokens count; spans of one side that
+    overlap are settled by score; a span of skip words alone is dropped; and if several predictions overlap a gold span,
+    the union counts the gold span and the first prediction of each type one character too long, and starts further
+    predictions one character too early.
 
     >>> import spanscore as ss
     >>> text = ["abcdefgh x ijklmnop"]

@@ -15,10 +15,12 @@ from spanscore.align.vocabulary import vocabulary
 from spanscore.overlap import Overlaps, overlaps
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from spanscore.align.characters import Letters
     from spanscore.align.skipwords import SkipWords
     from spanscore.corpus import Corpus
-    from spanscore.corpus.columns import Bools, Longs
+    from spanscore.corpus.columns import Bools, Ints, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,23 +47,25 @@ class PresidioSpans:
 
     @cached_property
     def in_characters(self) -> Pairing:
-        """The spans, each as long as its tokens are in lower case: İ becomes two characters, and the tool counts both."""
+        """The spans, as long as they are in lower case: İ becomes two characters, and the tool counts both."""
         doc, offset = self.spans.letters.find("İ")
         if not len(doc):
             return self.spans
-        place = self.table.line(doc, offset)
+        place = self.table.line(doc.astype(np.int32), offset)
         at, after = self.table.touched(place, place + 1)
         more = np.bincount(at[at < after], minlength=len(self.table.counts))
         token = np.flatnonzero((more > 0) & self.table.counts)
         end_in_lower_case = self.table.tokens.end[token] + more[token]
-        sides = []
-        for side, pieces in ((self.spans.gold, self.gold), (self.spans.pred, self.pred)):
+
+        def lengthened(side: Corpus) -> Corpus:
+            pieces = self.gold if side is self.spans.gold else self.pred
             piece = np.searchsorted(pieces.first, token, "right") - 1
             inside = (piece >= 0) & (token < np.append(pieces.last, 0)[piece])
             end = side.end.copy()
             np.maximum.at(end, pieces.span[piece[inside]], end_in_lower_case[inside])
-            sides.append(replace(side, end=end))
-        return Pairing(*sides, by_document=self.spans.by_document)
+            return replace(side, end=end)
+
+        return self.spans.map_sides(lengthened)
 
     @cached_property
     def in_tokens(self) -> Pairing:
@@ -74,7 +78,7 @@ class PresidioSpans:
             counted.append(replace(pieces.corpus, start=start, end=end))
             size = np.bincount(pieces.span, end - start, minlength=len(side.doc)).astype(np.int32)
             sides.append(replace(side, start=np.zeros_like(size), end=size, text=None, tokens=None))
-        measured = Pairing(*sides, by_document=self.spans.by_document)
+        measured = Pairing(sides[0], sides[1], by_document=self.spans.by_document, identity=None)
         measured.__dict__["overlaps"] = self._together(overlaps(*counted))
         return measured
 
@@ -86,34 +90,86 @@ class PresidioSpans:
         return Overlaps(self.gold.span[both.gold[first]], self.pred.span[both.pred[first]], shared)
 
 
+@dataclass(frozen=True, eq=False)
+class Tagged:
+    """Tokens, the span that tags each of them on each side, and the skip words among them."""
+
+    tokens: TokenTable
+    gold: Longs
+    pred: Longs
+    letters: Letters
+    skip: SkipWords
+
+    @cached_property
+    def table(self) -> TokenTable:
+        """The tokens with those marked that count; skip words are looked for among those that have a tag."""
+        if not self.skip:
+            return self.tokens
+        counts = np.ones(len(self.gold), np.bool_)
+        token = np.flatnonzero((self.gold >= 0) | (self.pred >= 0))
+        counts[token] = ~vocabulary(self.skip.words).has(self.letters, *self._places(token))
+        return replace(self.tokens, counts=counts)
+
+    @cached_property
+    def counting(self) -> Longs:
+        """The tokens that count."""
+        return np.flatnonzero(self.table.counts)
+
+    @cached_property
+    def _known(self) -> NDArray[np.int8]:
+        """Whether each token is ignored between spans: 1 if it is, -1 if not, 0 if nobody has asked yet."""
+        return np.zeros(len(self.gold), np.int8)
+
+    def _ignored(self, token: Longs) -> Bools:
+        """Return whether each of these tokens, without the white space at its edges, is a skip word."""
+        new = token[self._known[token] == 0]
+        if len(new):
+            doc, start, end = self._places(new)
+            found = vocabulary(self.skip.words).has(self.letters, doc, *self.letters.stripped(doc, start, end))
+            self._known[new] = np.where(found, 1, -1)
+        return self._known[token] > 0
+
+    def nothing_between(self, token: Longs, stop: Longs) -> Bools:
+        """Return whether there are only skip words from one token up to another one; most gaps fail at the first."""
+        nothing: Bools = token == stop
+        token = token.copy()
+        gaps = np.flatnonzero(~nothing) if self.skip else np.zeros(0, np.int64)
+        while len(gaps):
+            gaps = gaps[self._ignored(token[gaps])]
+            token[gaps] += 1
+            done = token[gaps] == stop[gaps]
+            nothing[gaps[done]] = True
+            gaps = gaps[~done]
+        return nothing
+
+    def _places(self, token: Longs) -> tuple[Ints, Ints, Ints]:
+        tokens = self.tokens.tokens
+        return tokens.doc[token], tokens.start[token], tokens.end[token]
+
+
 def presidio_spans(pairing: Pairing, skip: SkipWords, named: str, *, typed: bool) -> PresidioSpans:
     """Return the spans of a pairing as the tool sees them, with every label renamed to PII unless `typed`."""
     return pairing.once(_spans, skip, named, typed)
 
 
 def _spans(pairing: Pairing, skip: SkipWords, named: str, typed: bool) -> PresidioSpans:
-    table, gold_owners, pred_owners = pairing.once(_tagged, skip, named)
-    sides = []
-    for side, owners in ((pairing.gold, gold_owners), (pairing.pred, pred_owners)):
-        named_side = side if typed else side.with_columns(label=np.zeros(len(side.doc), np.int32), labels=("PII",))
-        sides.append(_pieces(named_side, owners, table, pairing.letters, skip))
-    spans = Pairing(*(_merged(pieces) for pieces in sides), by_document=pairing.by_document)
+    tagged = pairing.once(_tagged, skip, named)
+    gold, pred = (
+        _pieces(side if typed else _one_label(side), owners, tagged)
+        for side, owners in ((pairing.gold, tagged.gold), (pairing.pred, tagged.pred))
+    )
+    spans = Pairing(_merged(gold), _merged(pred), by_document=pairing.by_document, identity=None)
     spans.__dict__["letters"] = pairing.letters
-    return PresidioSpans(spans, sides[0], sides[1], table)
+    return PresidioSpans(spans, gold, pred, tagged.table)
 
 
-def _tagged(pairing: Pairing, skip: SkipWords, named: str) -> tuple[TokenTable, Longs, Longs]:
-    """Return the tokens, with skip words marked among those that have a tag, and the span that tags each on each side."""
-    table = pairing.once(every_token, named)
-    gold, pred = pairing.once(_owners, named)
-    if skip:
-        token = np.flatnonzero((gold >= 0) | (pred >= 0))
-        tokens = table.tokens
-        counts = np.ones(len(tokens.doc), np.bool_)
-        places = tokens.doc[token], tokens.start[token], tokens.end[token]
-        counts[token] = ~vocabulary(skip.words).has(pairing.letters, *places)
-        table = TokenTable(tokens, counts, table.stride, table.documents)
-    return table, gold, pred
+def _one_label(side: Corpus) -> Corpus:
+    """Rename every label; unlike `spans.one_label`, this keeps all rows, which are the owners of tokens."""
+    return side.with_columns(label=np.zeros(len(side.doc), np.int32), labels=("PII",))
+
+
+def _tagged(pairing: Pairing, skip: SkipWords, named: str) -> Tagged:
+    return Tagged(pairing.once(every_token, named), *pairing.once(_owners, named), pairing.letters, skip)
 
 
 def _owners(pairing: Pairing, named: str) -> tuple[Longs, Longs]:
@@ -121,40 +177,20 @@ def _owners(pairing: Pairing, named: str) -> tuple[Longs, Longs]:
     return tag_owners(pairing.gold, table, own_tokens=own), tag_owners(pairing.pred, table, own_tokens=own)
 
 
-def _pieces(side: Corpus, owners: Longs, table: TokenTable, letters: Letters, skip: SkipWords) -> Pieces:
+def _pieces(side: Corpus, owners: Longs, tagged: Tagged) -> Pieces:
+    table = tagged.table
     spans, first, last = runs(side, owners, table)
-    if not table.counts.all():
-        counting = np.flatnonzero(table.counts)
+    if len(tagged.counting) < len(table.counts):
         low, high = table.before[first], table.before[last]
         solid = np.flatnonzero(low < high)
         first, last = first[solid], last[solid]
-        spans = spans.with_spans(
-            solid,
-            start=table.tokens.start[counting[low[solid]]],
-            end=table.tokens.end[counting[high[solid] - 1]],
-        )
+        start = table.tokens.start[tagged.counting[low[solid]]]
+        end = table.tokens.end[tagged.counting[high[solid] - 1]]
+        spans = spans.with_spans(solid, start=start, end=end)
     joins = (spans.doc[1:] == spans.doc[:-1]) & (spans.label[1:] == spans.label[:-1])
     gaps = np.flatnonzero(joins)
-    joins[gaps] = _nothing_between(last[gaps], first[gaps + 1], table, letters, skip)
+    joins[gaps] = tagged.nothing_between(last[gaps], first[gaps + 1])
     return Pieces(spans, first, last, np.cumsum(np.concatenate([[0], ~joins])[: len(first)]))
-
-
-def _nothing_between(token: Longs, stop: Longs, table: TokenTable, letters: Letters, skip: SkipWords) -> Bools:
-    """Return whether there are only skip words from one token up to another one; most gaps end at the first look."""
-    nothing = token == stop
-    tokens, words = table.tokens, vocabulary(skip.words)
-    open_ = np.flatnonzero(~nothing) if skip else np.zeros(0, np.int64)
-    token = token.copy()
-    while len(open_):
-        now = token[open_]
-        doc, start, end = tokens.doc[now], tokens.start[now], tokens.end[now]
-        skipped = words.has(letters, doc, *letters.stripped(doc, start, end))
-        open_ = open_[skipped]
-        token[open_] += 1
-        done = token[open_] == stop[open_]
-        nothing[open_[done]] = True
-        open_ = open_[~done]
-    return nothing
 
 
 def _merged(pieces: Pieces) -> Corpus:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from spanscore.align.pairing import IDENTITY, Pairing, distinct, without_repeats
-from spanscore.align.tokenizers import tokenizer
+from spanscore.align.pairing import IDENTITY, Pairing
 from spanscore.corpus import Corpus
-from spanscore.corpus.columns import ranges
-from spanscore.errors import InputError, printable
-from spanscore.measures.assignment import best_pairs, components
+from spanscore.errors import InputError
+from spanscore.measures.assignment import best_pairs
 from spanscore.measures.char import judge_by_coverage, merge_touching
 from spanscore.measures.exact import identical, judge_in_place
+from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure
 from spanscore.measures.phi_tables import phi_table
+from spanscore.measures.sandbox_words import TEXT, right_by_offset, right_by_text, words_of
 from spanscore.overlap import overlaps
 from spanscore.spec import parameter
 from spanscore.tally import Tally
@@ -25,10 +24,8 @@ from spanscore.tally import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spanscore.corpus.columns import Bools, Ints, Longs
+    from spanscore.corpus.columns import Bools, Longs
 
-TEXT = "text"
-"""The attribute that holds the text of an annotation."""
 DATE_FORMAT = "dateFormat"
 ADDRESS_TYPES = ("addressType", "locationType")
 SUBTYPES = (DATE_FORMAT, *ADDRESS_TYPES, "idType", "contactType", "subtype")
@@ -242,15 +239,8 @@ class SandboxToken(Measure):
     def tally(self, pairing: Pairing) -> Tally:
         """Count tokens."""
         pairing = pairing.distinct(self.identity)
-        by_offset = self.tokenizer == "whitespace" and self.key == "position"
-        if by_offset and not any(TEXT in side.attrs for side in (pairing.gold, pairing.pred)):
-            tokens = pairing.once(_cut)
-            gold: Corpus | TokenRows = tokens.gold
-            pred: Corpus | TokenRows = tokens.pred
-            found: Any = identical(tokens, same_label=True)[0]
-        else:
-            gold, pred = words = pairing.once(_words, self.tokenizer)
-            found = _found(pairing, *words, self.key)
+        gold, pred = words_of(pairing, self.tokenizer)
+        found = right_by_text(pairing, gold, pred) if self.key == "text" else right_by_offset(gold, pred)
         return Tally.of_found(pairing, gold, pred, found)
 
     def judge(self, pairing: Pairing) -> Judgement:
@@ -317,106 +307,3 @@ def _field_codes(pairing: Pairing, fields: tuple[str, ...], meaning: Callable[[o
             answer = np.where(codes >= 0, codes, answer)
         found.append(answer)
     return found[0], found[1]
-
-
-def _cut(pairing: Pairing) -> Pairing:
-    """Split annotations at white space, each piece once for each kind."""
-
-    def cut(side: Corpus) -> Corpus:
-        _refuse_without_text(pairing, side.doc)
-        row, start, end = pairing.letters.pieces(side.doc, side.start, side.end)
-        if len(row) == len(side.doc) and (start == side.start).all() and (end == side.end).all():
-            return distinct(side)
-        return without_repeats(side.with_spans(row, start=start.astype(np.int32), end=end.astype(np.int32)))
-
-    return pairing.map_sides(cut)
-
-
-@dataclass(frozen=True, eq=False)
-class TokenRows:
-    """Tokens with their texts, by document, offset and kind; `owner` is the row of an annotation that has it."""
-
-    doc: Ints
-    label: Ints
-    start: Longs
-    text: Longs
-    owner: Longs
-
-
-def _words(pairing: Pairing, named: str) -> tuple[TokenRows, TokenRows]:
-    """Return the tokens of every annotation: of its text attribute, or of the document's text."""
-    cut = tokenizer(named)
-    annotations: dict[str, int] = {}
-    words: dict[str, int] = {}
-    pieces: list[tuple[int, int]] = []
-    bounds = [0]
-
-    def code(text: str) -> int:
-        if text not in annotations:
-            annotations[text] = len(annotations)
-            pieces.extend((start, words.setdefault(text[start:end], len(words))) for start, end in cut(text))
-            bounds.append(len(pieces))
-        return annotations[text]
-
-    sides = []
-    for side in (pairing.gold, pairing.pred):
-        given = side.attrs.get(TEXT)
-        codes = np.full(len(side.doc), -1)
-        if given is not None:
-            used, place = np.unique(given.codes, return_inverse=True)
-            codes = np.array([-1 if one < 0 else code(str(given.values[one])) for one in used.tolist()] or [-1])[place]
-        open_ = np.flatnonzero(codes < 0)
-        _refuse_without_text(pairing, side.doc[open_])
-        rows = zip(side.doc[open_].tolist(), side.start[open_].tolist(), side.end[open_].tolist(), strict=True)
-        codes[open_] = [code(pairing.text[doc][start:end]) for doc, start, end in rows]
-        sides.append((side, codes))
-    flat = np.array(pieces, np.int64).reshape(-1, 2)
-    low = np.array(bounds)
-    found = []
-    for side, codes in sides:
-        counts = (low[1:] - low[:-1])[codes]
-        owner = np.repeat(np.arange(len(side.doc)), counts)
-        of = flat[ranges(low[:-1][codes], counts)]
-        doc, label, start, text = side.doc[owner], side.label[owner], side.start[owner] + of[:, 0], of[:, 1]
-        order = np.lexsort((owner, text, start, label, doc))
-        keys = np.stack([doc, label, start, text])[:, order]
-        new = np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)])[: len(order)]
-        kept = order[new]
-        found.append(TokenRows(doc[kept], label[kept], start[kept], text[kept], owner[kept]))
-    return found[0], found[1]
-
-
-def _found(pairing: Pairing, gold: TokenRows, pred: TokenRows, key: str) -> Bools:
-    """Return which gold tokens the other side has: at the same offset, or by text in overlapping annotations."""
-    if key == "position":
-        columns = [(gold.doc, pred.doc), (gold.label, pred.label), (gold.start, pred.start), (gold.text, pred.text)]
-    else:
-        both = pairing.overlaps
-        same = pairing.gold.label[both.gold] == pairing.pred.label[both.pred]
-        together = components(both.gold[same], both.pred[same])
-        linked = np.full(len(pairing.gold.doc), -1), np.full(len(pairing.pred.doc), -2)
-        linked[0][both.gold[same]], linked[1][both.pred[same]] = together, together
-        columns = [(linked[0][gold.owner], linked[1][pred.owner]), (gold.text, pred.text)]
-    code = np.zeros(len(gold.doc) + len(pred.doc), np.int64)
-    for mine, other in columns:
-        values, place = np.unique(np.concatenate([mine, other]), return_inverse=True)
-        code = np.unique(code * len(values) + place, return_inverse=True)[1]
-    mine, other = code[: len(gold.doc)], code[len(gold.doc) :]
-    order = np.argsort(mine, kind="stable")
-    first = np.searchsorted(mine[order], mine[order], "left")
-    rank = np.empty(len(mine), np.int64)
-    rank[order] = np.arange(len(mine)) - first
-    found: Bools = rank < np.bincount(other, minlength=len(code) + 1)[mine]
-    return found
-
-
-def _refuse_without_text(pairing: Pairing, docs: Ints) -> None:
-    if pairing.letters.complete:
-        return
-    for doc in np.unique(docs).tolist():
-        if pairing.text[doc] is None:
-            name = printable(pairing.gold.ids[doc])
-            raise InputError(
-                f'the document "{name}" has no text, which sandbox.token needs; add "text" to the gold data, '
-                "or to every annotation."
-            )

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from spanscore.align.pairing import Pairing
 from spanscore.measures.assignment import best_pairs
+from spanscore.measures.exact import identical
+from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spanscore.align import Pairing
-    from spanscore.corpus.columns import Bools, Longs
+    from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Bools, Ints, Longs
 
 COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
 
@@ -136,17 +138,51 @@ def _alike(pairing: Pairing, a: Longs, b: Longs) -> tuple[Bools, Bools]:
 
 
 def _pair_up(pairing: Pairing, least: float) -> tuple[Longs, Longs]:
-    both = pairing.overlaps
-    a, b, shared = both.gold, both.pred, both.shared
-    same, exact = _alike(pairing, a, b)
-    free_gold, free_pred = np.ones(len(pairing.gold.doc), np.bool_), np.ones(len(pairing.pred.doc), np.bool_)
-    found = []
-    enough = shared >= least * (pairing.gold.end - pairing.gold.start)[a]
-    for candidates in (same & exact, exact, enough):
-        rows = np.flatnonzero(candidates & free_gold[a] & free_pred[b])
-        weight = same[rows] * (1 + shared[rows].sum()) + np.maximum(shared[rows], 1)
-        chosen = rows[best_pairs(a[rows], b[rows], weight)]
-        free_gold[a[chosen]], free_pred[b[chosen]] = False, False
-        found.append(chosen)
-    pairs = np.concatenate(found)
-    return a[pairs], b[pairs]
+    gold, pred = pairing.gold, pairing.pred
+    found = [identical(pairing, same_label=True)]
+    found.append(_in_turn(pairing, *_free(pairing, found)))
+    a, b, shared = pairing.overlaps.gold, pairing.overlaps.pred, pairing.overlaps.shared
+    free_gold, free_pred = _free(pairing, found)
+    if not (free_gold.all() and free_pred.all()):
+        left = np.flatnonzero(free_gold[a] & free_pred[b])
+        a, b, shared = a[left], b[left], shared[left]
+    if least > 0:
+        enough = np.flatnonzero(shared >= least * (gold.end - gold.start)[a])
+        a, b, shared = a[enough], b[enough], shared[enough]
+    weight = np.maximum(shared, 1)
+    weight[gold.label[a] == pred.label[b]] += 1 + shared.sum()
+    chosen = best_pairs(a, b, weight)
+    found.append((a[chosen], b[chosen]))
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([rows for _, rows in found])
+
+
+def _free(pairing: Pairing, found: list[tuple[Longs, Longs]]) -> tuple[Bools, Bools]:
+    """Return which gold and which predicted rows are in none of these pairs."""
+    free = np.ones(len(pairing.gold.doc), np.bool_), np.ones(len(pairing.pred.doc), np.bool_)
+    for a, b in found:
+        free[0][a], free[1][b] = False, False
+    return free
+
+
+def _in_turn(pairing: Pairing, *free: Bools) -> tuple[Longs, Longs]:
+    """Pair spans with the same boundaries: in each place the first gold one with the first predicted one, and so on.
+
+    Identical spans are paired already, so that no two types agree and all such pairs are worth the same.
+    """
+    rows = [np.flatnonzero(one) for one in free]
+    gold, pred = (
+        side.with_spans(row, label=_turn(side, row))
+        for side, row in zip((pairing.gold, pairing.pred), rows, strict=True)
+    )
+    a, b = identical(Pairing(gold, pred), same_label=True)
+    return rows[0][a], rows[1][b]
+
+
+def _turn(side: Corpus, rows: Longs) -> Ints:
+    """Return how many of these rows are in the place of each row, before it."""
+    doc, start, end = side.doc[rows], side.start[rows], side.end[rows]
+    moved = (doc[1:] != doc[:-1]) | (start[1:] != start[:-1]) | (end[1:] != end[:-1])
+    number = np.arange(len(rows), dtype=np.int32)
+    first = np.maximum.accumulate(np.where(np.concatenate([[True], moved])[: len(rows)], number, 0))
+    turn: Ints = number - first
+    return turn

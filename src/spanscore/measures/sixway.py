@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
-    from spanscore.corpus.columns import Floats, Longs
+    from spanscore.corpus.columns import Bools, Floats, Longs
 
 STRICT, EXACT, PARTIAL, INCORRECT, SPURIOUS = range(5)
 LABELS = ("strict", "exact", "partial", "incorrect", "spurious")
@@ -101,8 +101,7 @@ def _take(pairing: Pairing, threshold: float) -> tuple[Longs, Floats, Longs]:
     same = gold.label[both.gold] == pred.label[both.pred]
     pairs = np.arange(len(both))
     if len(both) and (np.bincount(both.pred) > 1).any():
-        pairs = np.lexsort((both.gold, ~same, -ratio, both.pred))
-        pairs = pairs[np.concatenate([[True], both.pred[pairs][1:] != both.pred[pairs][:-1]])]
+        pairs = _best(both.gold, both.pred, ratio, same)
     near = ratio[pairs] >= threshold
     kind = np.where(same[pairs], np.where(ratio[pairs] == 1, STRICT, EXACT), PARTIAL)
     kind = np.where(near | (kind == STRICT), kind, INCORRECT)
@@ -114,6 +113,20 @@ def _take(pairing: Pairing, threshold: float) -> tuple[Longs, Floats, Longs]:
     )
     taken[rows], ratios[rows], kinds[rows] = both.gold[pairs], ratio[pairs], kind
     return taken, ratios, kinds
+
+
+def _best(gold: Longs, pred: Longs, ratio: Floats, same: Bools) -> Longs:
+    """Return for each prediction its best pair: the highest ratio, then the same type, then the first gold row."""
+    highest = np.zeros(int(pred.max()) + 1)
+    np.maximum.at(highest, pred, ratio)
+    pairs = np.flatnonzero(ratio == highest[pred])
+    typed = np.zeros(len(highest), np.bool_)
+    typed[pred[pairs][same[pairs]]] = True
+    pairs = pairs[same[pairs] | ~typed[pred[pairs]]]
+    first = np.full(len(highest), int(gold.max()) + 1)
+    np.minimum.at(first, pred[pairs], gold[pairs])
+    best: Longs = pairs[gold[pairs] == first[pred[pairs]]]
+    return best
 
 
 class SixWayFlexible(SixWayStrict):

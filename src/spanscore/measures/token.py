@@ -12,8 +12,8 @@ from spanscore.align.spans import one_label
 from spanscore.align.tokenizers import NAMES
 from spanscore.align.tokens import TokenTable, project, token_owners, token_table
 from spanscore.measures.char import judge_by_coverage
+from spanscore.measures.interface import Measure, Untyped
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.measure import Measure, Untyped
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 

@@ -21,7 +21,7 @@ def metrics(
     more: dict[str, Any],
     bootstrap: Bootstrap | None = None,
 ) -> dict[str, Any]:
-    """Return PII-level and per-entity-type precision, recall and F, and the numbers of samples and of spans left out."""
+    """Return PII-level and per-type precision, recall and F, and the numbers of samples and of spans left out."""
     precision, recall, f = numbers(pii.overall)
     return {
         "precision": precision,

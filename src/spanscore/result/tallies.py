@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NAME = "tallies.npz"
 
 
-class _About(msgspec.Struct):
+class _ScoreHeader(msgspec.Struct):
     system: str
     measure: str
     beta: float
@@ -32,21 +32,21 @@ class _About(msgspec.Struct):
     documents: tuple[str, ...]
 
 
-class _Head(msgspec.Struct):
+class _Header(msgspec.Struct):
     bootstrap: tuple[float, int, int, str | None]
-    scores: list[_About]
+    scores: list[_ScoreHeader]
 
 
 def write(file: IO[bytes], result: Result) -> None:
     """Write the counts per document (or cluster of documents) of every measure that has them."""
     how = result.bootstrap or Bootstrap()
     kept = [one for one in result.scores if one.tally.documents]
-    head = _Head((how.level, how.resamples, how.seed, how.cluster), [])
+    head = _Header((how.level, how.resamples, how.seed, how.cluster), [])
     arrays: dict[str, Any] = {}
     for number, one in enumerate(kept):
         tally = one.units(how.cluster)
         head.scores.append(
-            _About(
+            _ScoreHeader(
                 one.system,
                 repr(one.measure),
                 one.beta,
@@ -75,7 +75,7 @@ def read(results: str | Path) -> tuple[Bootstrap, dict[str, Scores]] | None:
 def _read(path: Path) -> tuple[Bootstrap, dict[str, Scores]]:
     found = {}
     with np.load(path, allow_pickle=False) as archive:
-        head = msgspec.json.decode(archive["head"].tobytes(), type=_Head)
+        head = msgspec.json.decode(archive["head"].tobytes(), type=_Header)
         for number, one in enumerate(head.scores):
             doc, label, counts = (archive[f"{name}{number}"] for name in ("doc", "label", "counts"))
             for codes, known in ((doc, one.documents), (label, one.labels)):

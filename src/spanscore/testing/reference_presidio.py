@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import cache
 from typing import Any
 
 from spanscore.align.skipwords import presidio_skip_words
@@ -85,12 +86,17 @@ def _tokens(measure: Any, text: Text) -> list[Token]:
     if measure.tokenizer == "input":
         return text.every_token
     if measure.tokenizer.startswith("spacy:"):
-        import spacy
-
-        found = spacy.blank(measure.tokenizer.partition(":")[2]).tokenizer(text.text or "")
+        found = _spacy(measure.tokenizer.partition(":")[2])(text.text or "")
         return [(token.idx, token.idx + len(token.text)) for token in found]
     pattern = r"\S+" if measure.tokenizer == "whitespace" else r"\w+|[^\w\s]"
     return [match.span() for match in re.finditer(pattern, text.text or "")]
+
+
+@cache
+def _spacy(language: str) -> Any:
+    import spacy
+
+    return spacy.blank(language)
 
 
 def _tags(side: Side, tokens: list[Token], *, own: bool) -> list[Tag]:
@@ -115,7 +121,7 @@ def _settled(side: Side) -> list[tuple[int, int, str]]:
     """Settle spans by score, pair by pair, with ends taken as inclusive."""
     known = {span: side.score.get(span, 0.5) for span in side}
     order = sorted(side, key=lambda span: (span[0], -known[span], span[0] - span[1], span[2]))
-    spans = [[start, end, known[start, end, label], label] for start, end, label in order]
+    spans: list[list[Any]] = [[start, end, known[start, end, label], label] for start, end, label in order]
     number = 0
     while number < len(spans) - 1:
         one = spans[number]

@@ -9,6 +9,7 @@ from typing import Any
 from spanscore.align.skipwords import skip_words
 from spanscore.testing.plain import Span, Text, Token, overlap
 
+
 def exact(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any) -> None:
     """Count spans that are in both sets."""
     if not measure.typed:

@@ -13,7 +13,7 @@ try:
 except ImportError:
     raise MissingExtraError("spanscore.testing", "testing") from None
 
-PIECES = ("Ann", "Bob", "of", "the", "May", " ", "  ", "\n", ".", ",", "-", "é", "😀", "١", "a\u0301", "\u200f")
+PIECES = ("Ann", "Bob", "of", "the", "May", " ", "  ", "\n", ".", ",", "-", "é", "😀", "١", "a\u0301", "\u200f", "İ")
 """Building blocks of texts: names, skip words, whitespace, punctuation, and characters that are easy to miscount."""
 
 ATTRIBUTES = {
