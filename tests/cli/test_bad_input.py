@@ -64,7 +64,7 @@ FILES = {
     "presidio with a wrong field": (b'[{"full_text": "Ann",\n "spans": [{"entity_type": "P", "start_position": "0"}]}]', ["bad.jsonl:1: [0]", "start_position"]),
     "presidio cut off": (b'[{"full_text": "Ann", "spans": [', ["bad.jsonl", "not JSON"]),
     "presidio past the text": (b'[\n{"full_text": "Ann", "spans": [{"entity_type": "P", "start_position": 0, "end_position": 9}]}]', ["bad.jsonl:2: [0]", "not inside the text", "3 characters"]),
-    "nlpsandbox with a negative length": (b'{"textDateAnnotations": [{"start": 1, "length": -1}]}', ["bad.jsonl:1: [0].textDateAnnotations[0].length", "negative"]),
+    "nlpsandbox with a negative length": (b'{"textDateAnnotations": [{"start": 1, "length": -1, "text": "x"}]}', ["bad.jsonl:1: [0].textDateAnnotations[0].length", "negative"]),
     "nlpsandbox without a name": (b'[{"annotationSource": {}, "textDateAnnotations": []}]', ["bad.jsonl:1: [0]", "resourceSource"]),
     "neleval with a reversed mention": (b"doc\t1\t4\ndoc\t9\t5\n", ["bad.jsonl:2", "before the start"]),
     "neleval with a wrong score": (b"doc\t1\t4\tQ1\tnan\tPER\n", ["bad.jsonl:1", "score"]),

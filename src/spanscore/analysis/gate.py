@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spanscore.stats import Bootstrap
 
 
-Row = dict[str, Any]
+ResultRow = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Condition:
     drop: bool = False
 
     @classmethod
-    def parse(cls, text: str, rows: Sequence[Row], *, drop: bool = False) -> Condition:
+    def parse(cls, text: str, rows: Sequence[ResultRow], *, drop: bool = False) -> Condition:
         """Read `recall=0.9`, `iou:recall=0.9`, `iou:PERSON:recall=0.95` or `PERSON:recall=0.95`."""
         where, equals, value = text.rpartition("=")
         left, _, number = where.rpartition(":")
@@ -61,7 +61,7 @@ class Condition:
             return cls(number, None, left, limit, drop)
         raise UsageError(unknown("measure or type", left, measures | types))
 
-    def applies(self, row: Row) -> bool:
+    def applies(self, row: ResultRow) -> bool:
         """Check whether the condition applies to a row of results."""
         return self.measure in (None, row["measure"]) and row["type"] == self.type
 
@@ -99,7 +99,7 @@ class _Results(msgspec.Struct):
     results: list[_Row]
 
 
-def read_results(path: str) -> list[Row]:
+def read_results(path: str) -> list[ResultRow]:
     """Read the rows of a results.json file, given the file or its folder."""
     file = Path(path) / "results.json" if Path(path).is_dir() else Path(path)
     try:
@@ -117,10 +117,10 @@ def read_results(path: str) -> list[Row]:
 
 
 def checks(
-    rows: Sequence[Row],
+    rows: Sequence[ResultRow],
     minima: Sequence[Condition],
     drops: Sequence[Condition],
-    before: Sequence[Row],
+    before: Sequence[ResultRow],
     *,
     lower_bound: bool,
     paired: Paired | None = None,
@@ -138,7 +138,7 @@ def checks(
     return found
 
 
-def _least(condition: Condition, row: Row, lower_bound: bool) -> Check:
+def _least(condition: Condition, row: ResultRow, lower_bound: bool) -> Check:
     number = row[condition.number]
     what = condition.number
     if lower_bound:
@@ -151,7 +151,7 @@ def _least(condition: Condition, row: Row, lower_bound: bool) -> Check:
     return Check(_name(row, condition), passed, f"{what} is {_shown(number)} (minimum {condition.value:g})")
 
 
-def _fall(condition: Condition, row: Row, before: Sequence[Row], paired: Paired | None) -> Check:
+def _fall(condition: Condition, row: ResultRow, before: Sequence[ResultRow], paired: Paired | None) -> Check:
     same = [old for old in before if (old["measure"], old["type"]) == (row["measure"], row["type"])]
     old = next((one for one in same if one["system"] == row["system"]), same[0] if len(same) == 1 else None)
     name = _name(row, condition)
@@ -199,7 +199,7 @@ class Paired:
             return None
         return cls(new[0], new[1], old[1])
 
-    def interval(self, row: Row, old: Row, number: str) -> tuple[float, float] | None:
+    def interval(self, row: ResultRow, old: ResultRow, number: str) -> tuple[float, float] | None:
         """Return the confidence interval of the drop; None unless both sides have counts for the same documents."""
         a, b = self.old.get(old.get("signature", "")), self.new.get(row.get("signature", ""))
         if a is None or b is None or set(a.tally.documents) != set(b.tally.documents):
@@ -213,7 +213,7 @@ class Paired:
         return None if math.isnan(low) else (low, high)
 
 
-def _half_width(row: Row, old: Row, number: str) -> float | None:
+def _half_width(row: ResultRow, old: ResultRow, number: str) -> float | None:
     """Return the half-width of the interval of the difference, treating both results as independent samples."""
     widths = []
     for one in (row, old):
@@ -224,7 +224,7 @@ def _half_width(row: Row, old: Row, number: str) -> float | None:
     return math.hypot(*widths)
 
 
-def _name(row: Row, condition: Condition) -> str:
+def _name(row: ResultRow, condition: Condition) -> str:
     kind = "all" if row["type"] is None else row["type"]
     return f"{row['system']} {row['measure']} {kind} {condition.number}{' drop' if condition.drop else ''}"
 

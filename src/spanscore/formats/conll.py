@@ -73,7 +73,7 @@ class Conll(Format):
         lines = sample.start.split(b"\n", 200)[:200]
         rows = [_columns(line.decode("utf-8", "replace")) for line in lines[: max(len(lines) - 1, 1)] if line.strip()]
         rows = [row for row in rows if not row[0].startswith("#")]
-        if not rows or any(len(row) < 2 for row in rows):
+        if not rows or any(len(row) < 2 for row in rows[: max(len(rows) - 1, 1)]):
             return None
         tagged = any(looks_like_tag(row[-1]) or looks_like_tag(row[-1], "suffix") for row in rows)
         return Claim(LIKELY, "lines are words and tags in columns") if tagged else None
