@@ -144,6 +144,16 @@ def test_tagged_tokens(words: str, threshold: float, unit: str, tmp_path: Path) 
     assert compare(theirs, *sides, f"threshold={threshold}, unit={unit}, skip={skip(words, tmp_path)}") > DOCUMENTS
 
 
+def test_tokens_of_a_dataset_are_where_the_tool_has_them(tmp_path: Path) -> None:
+    rng = random.Random("tokens")
+    documents = [english()(rng.choice(GAPS) + text(rng)) for _ in range(2000)]
+    path = tmp_path / "dataset.json"
+    samples = [{"full_text": one.text, "tokens": [t.text for t in one], "tags": ["O"] * len(one)} for one in documents]
+    path.write_text(json.dumps(samples))
+    places = [[(token.idx, token.idx + len(token)) for token in document] for document in documents]
+    assert [document.tokens for document in ss.read(path).documents()] == places
+
+
 @pytest.mark.parametrize("words", LISTS)
 def test_a_type_that_is_never_found_has_no_f(words: str, tmp_path: Path) -> None:
     frame = tagged(words).head(40)

@@ -187,7 +187,7 @@ def test_swapping_the_sides_swaps_precision_and_recall(one: Measure, gold: Corpu
         return
     pairing = pair(gold, pred)
     rows = pairing.rows or pairing
-    swapped = Pairing(pairing.pred, pairing.gold, rows=Pairing(rows.pred, rows.gold))
+    swapped = Pairing(pairing.pred, pairing.gold, rows=Pairing(rows.pred, rows.gold, identity=None))
     there, back = one.tally(pairing), one.tally(swapped)
     names = {"annotated": "predicted", "predicted": "annotated", "rtp": "ptp", "ptp": "rtp"}
     there_, back_ = (dict(zip(it.fields, it.total().tolist(), strict=True)) for it in (there, back))

@@ -105,7 +105,11 @@ def _other_convention(text: str, value: str, start: int, end: int) -> str:
 
 
 def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, int]]:
-    """Return the positions of the tokens in the text, found in order."""
+    """Return the positions of the tokens in the text, found in order.
+
+    White space is ambiguous: of two blanks, spaCy counts the first one to the token before, and makes a token of the
+    second. So a token of white space ends where the next token begins, if it can.
+    """
     places, at = [], 0
     for number, word in enumerate(words):
         start = text.find(word, at)
@@ -115,6 +119,12 @@ def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, in
             )
         at = start + len(word)
         places.append((start, at))
+    end = len(text)
+    for number in range(len(words) - 1, -1, -1):
+        word = words[number]
+        if word.isspace() and text.endswith(word, places[number][0], end):
+            places[number] = (end - len(word), end)
+        end = places[number][0]
     return places
 
 

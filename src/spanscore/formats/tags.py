@@ -143,7 +143,8 @@ def guess_scheme(sentences: Iterable[Sequence[str]], order: str = "prefix") -> s
     kept = [[tag if looks_like_tag(tag, order) else "O" for tag in tags] for tags in given]
     used = {tag for tags in given for tag in tags} - {"O", ""}
     tagged = sum(looks_like_tag(tag, order) for tag in used)
-    if used and 2 * tagged <= len(used):
+    typed = any(looks_like_tag(tag, order) and "-" in tag for tag in used)
+    if 2 * tagged < len(used) or (used and 2 * tagged == len(used) and not typed):
         return "IO"
     positions = {tag[0] if order == "prefix" else tag[-1] for tag in used if looks_like_tag(tag, order)}
     candidates = [
