@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 
+import spanscore as ss
 from spanscore.align import pair
 from spanscore.corpus import Corpus
-from spanscore.overlap import overlaps
+from spanscore.overlap import count_overlaps, overlaps
 from spanscore.testing import pairs
 
 
@@ -46,3 +48,19 @@ def test_one_span_around_many() -> None:
     outer = Corpus.from_arrays(["d"], [0, 0], [0, 1], [3 * count, 4], ["A", "B"])
     assert len(overlaps(outer, inner)) == count + 2
     assert len(overlaps(inner, outer)) == count + 2
+
+
+@given(pairs())
+def test_counting_pairs_counts_the_pairs(both: tuple[ss.Corpus, ss.Corpus]) -> None:
+    pairing = pair(*both)
+    gold, pred = (side.with_spans(np.flatnonzero(side.start < side.end)) for side in (pairing.gold, pairing.pred))
+    assert count_overlaps(gold, pred) == len(overlaps(gold, pred))
+
+
+def test_a_dense_document_is_announced_before_it_is_scored(caplog: pytest.LogCaptureFixture) -> None:
+    nested = ss.Corpus.from_arrays(["d"], [0] * 1100, range(1100), range(3000, 1900, -1), ["A"] * 1100)
+    ss.score(nested, nested, "exact")
+    assert caplog.messages == [
+        'document "d" has 1100 gold and 1100 predicted spans that overlap in 1210000 pairs: '
+        "scoring it takes time and memory in proportion."
+    ]

@@ -5,6 +5,7 @@ They add in any order and from any process: chunks of a file, ranges of it, part
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ import numpy as np
 
 from spanscore.align.pairing import IDENTITY, describe
 from spanscore.corpus.columns import one_table
+from spanscore.errors import printable
+from spanscore.overlap import count_overlaps
 from spanscore.result import Result, Scores
 from spanscore.tally import Tally
 
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
     from spanscore.engine.plan import Plan
     from spanscore.measures import Judgement, Measure
 
+LOG = logging.getLogger("spanscore")
+DENSE = 1_000_000
+"""Overlapping pairs in one document that take time and memory worth a warning."""
 BLOCK = 8192
 """Documents per block: what fits the processor's cache."""
 
@@ -138,6 +144,7 @@ class PartialResult:
     def of(cls, plan: Plan, gold: Corpus, pred: Corpus, system: str) -> PartialResult:
         """Count these documents."""
         pairing = plan.pair(gold, pred, system)
+        _warn_if_dense(pairing)
         tallies = tally_all(pairing, plan.measures, by_document=plan.needs_documents)
         return cls(
             tuple(tallies),
@@ -190,6 +197,21 @@ class PartialResult:
         """Return whether two documents seem to have one id."""
         ordered = np.sort(self.marks)
         return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def _warn_if_dense(pairing: Pairing) -> None:
+    """Say before the work starts if a document has so many overlapping pairs that it takes long."""
+    sizes = [np.diff(side.bounds) for side in (pairing.gold, pairing.pred)]
+    for doc in np.flatnonzero(sizes[0] * sizes[1] > DENSE).tolist():
+        pairs = count_overlaps(pairing.gold.block(doc, doc + 1), pairing.pred.block(doc, doc + 1))
+        if pairs > DENSE:
+            spans = f"{sizes[0][doc]} gold and {sizes[1][doc]} predicted spans"
+            LOG.warning(
+                'document "%s" has %s that overlap in %d pairs: scoring it takes time and memory in proportion.',
+                printable(pairing.gold.ids[doc]),
+                spans,
+                pairs,
+            )
 
 
 def _repeated(plan: Plan, pairing: Pairing, system: str) -> Account:
