@@ -129,10 +129,10 @@ def clusterings() -> dict[str, Callable[[], object]]:
         ours.append(ss.Corpus.from_documents([{"id": "d", "spans": spans}]))
         listed = [Annotation("d", 2 * i, 2 * i, [Candidate(f"E{one}", 1.0, "X")]) for i, one in enumerate(side)]
         theirs.append([NelevalDocument("d", listed)])
-    spelt = [f"{name}::span" for name in CLUSTERINGS]
+    spelling = [f"{name}::span" for name in CLUSTERINGS]
     return {
         "spanscore": lambda: ss.score(ours[0], ours[1], CLUSTERINGS),
-        "neleval": lambda: Evaluate(theirs[1], theirs[0], spelt)(),
+        "neleval": lambda: Evaluate(theirs[1], theirs[0], spelling)(),
     }
 
 

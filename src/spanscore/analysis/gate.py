@@ -72,7 +72,7 @@ class Check:
 
     name: str
     passed: bool
-    told: str
+    message: str
 
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -160,27 +160,27 @@ def _fall(condition: Condition, row: ResultRow, before: Sequence[ResultRow], pai
     if condition.number == "f" and old.get("beta") != row.get("beta"):
         raise UsageError("results and baseline use different betas for F; score both with the same --beta.")
     if old[condition.number] is None:
-        return Check(name, passed=True, told=f"{condition.number} is undefined in the baseline")
+        return Check(name, passed=True, message=f"{condition.number} is undefined in the baseline")
     new = row[condition.number]
     if new is None:
         return Check(
-            name, passed=False, told=f"{condition.number} was {_shown(old[condition.number])} and is now undefined"
+            name, passed=False, message=f"{condition.number} was {_shown(old[condition.number])} and is now undefined"
         )
     drop = old[condition.number] - new
     moved = f"fell by {drop:.4f}" if drop > 0 else f"rose by {-drop:.4f}"
-    told = f"{condition.number} {moved} from {_shown(old[condition.number])} (allowed drop {condition.value:g})"
+    message = f"{condition.number} {moved} from {_shown(old[condition.number])} (allowed drop {condition.value:g})"
     if drop <= condition.value:
-        return Check(name, passed=True, told=told)
+        return Check(name, passed=True, message=message)
     interval = None if paired is None else paired.interval(row, old, condition.number)
     if interval is not None:
-        told += f"; interval of the drop {interval[0]:.4f} to {interval[1]:.4f} (paired by document)"
+        message += f"; interval of the drop {interval[0]:.4f} to {interval[1]:.4f} (paired by document)"
         chance = interval[0] <= 0
     else:
         half = _half_width(row, old, condition.number)
         chance = half is not None and drop <= half
         if half is not None:
-            told += f"; interval of the drop {drop - half:.4f} to {drop + half:.4f} (unpaired)"
-    return Check(name, passed=chance, told=f"{told}; not significant" if chance else told)
+            message += f"; interval of the drop {drop - half:.4f} to {drop + half:.4f} (unpaired)"
+    return Check(name, passed=chance, message=f"{message}; not significant" if chance else message)
 
 
 @dataclass(frozen=True)
@@ -236,14 +236,14 @@ def _shown(number: float | None) -> str:
 def lines(found: Sequence[Check]) -> Iterator[str]:
     """Yield a line for each check."""
     for one in found:
-        yield f"{'pass' if one.passed else 'FAIL'}  {printable(one.name, limit=200)}: {one.told}"
+        yield f"{'pass' if one.passed else 'FAIL'}  {printable(one.name, limit=200)}: {one.message}"
 
 
 def markdown(found: Sequence[Check]) -> str:
     """Return a Markdown summary, for example for a pull request."""
     failed = sum(not one.passed for one in found)
     head = f"### spanscore gate: {'passed' if not failed else f'{failed} of {len(found)} checks failed'}\n\n"
-    rows = [f"| {'✅' if one.passed else '❌'} | {escape(one.name)} | {escape(one.told)} |\n" for one in found]
+    rows = [f"| {'✅' if one.passed else '❌'} | {escape(one.name)} | {escape(one.message)} |\n" for one in found]
     return head + "| | check | |\n| :--- | :--- | :--- |\n" + "".join(rows)
 
 
@@ -252,7 +252,7 @@ def junit(found: Sequence[Check]) -> str:
     failed = sum(not one.passed for one in found)
     cases = []
     for one in found:
-        body = "" if one.passed else f"<failure message={_attribute(one.told)}/>"
+        body = "" if one.passed else f"<failure message={_attribute(one.message)}/>"
         cases.append(f'  <testcase classname="spanscore.gate" name={_attribute(one.name)}>{body}</testcase>\n')
     head = f'<testsuite name="spanscore gate" tests="{len(found)}" failures="{failed}">\n'
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{"".join(cases)}</testsuite>\n'

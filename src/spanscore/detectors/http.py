@@ -269,7 +269,7 @@ class _Request:
         self.shut_down()
 
     def shut_down(self) -> None:
-        """Make whoever waits for the socket wait no more."""
+        """Wake up the thread that waits for the socket."""
         if self.socket is not None:
             with suppress(OSError):
                 self.socket.shutdown(socket.SHUT_RDWR)

@@ -200,7 +200,7 @@ class PartialResult:
 
 
 def _warn_if_dense(pairing: Pairing) -> None:
-    """Say before the work starts if a document has so many overlapping pairs that it takes long."""
+    """Say before the work starts if a document has many overlapping pairs, which take long."""
     sizes = [np.diff(side.bounds) for side in (pairing.gold, pairing.pred)]
     for doc in np.flatnonzero(sizes[0] * sizes[1] > DENSE).tolist():
         pairs = count_overlaps(pairing.gold.block(doc, doc + 1), pairing.pred.block(doc, doc + 1))

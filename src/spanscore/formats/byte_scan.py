@@ -65,10 +65,10 @@ class ByteView:
         blank = -len(literal) % 8
         ahead = (blank + len(literal)) // 8
         rows = self.rows(at - blank, ahead + words)
-        spelt = bytes(blank) + literal
-        fits = (rows[:, 0] >> np.uint64(8 * blank)) == np.uint64(int.from_bytes(spelt[blank:8], "little"))
+        spelling = bytes(blank) + literal
+        fits = (rows[:, 0] >> np.uint64(8 * blank)) == np.uint64(int.from_bytes(spelling[blank:8], "little"))
         for word in range(1, ahead):
-            fits &= rows[:, word] == np.uint64(int.from_bytes(spelt[8 * word : 8 * word + 8], "little"))
+            fits &= rows[:, word] == np.uint64(int.from_bytes(spelling[8 * word : 8 * word + 8], "little"))
         return fits, rows[:, ahead:]
 
 

@@ -275,9 +275,9 @@ class SpanScanner:
         return Scan(page, arrays, **found, quotes=len(first) * layout.quotes)
 
 
-def _is_json(spelt: bytes) -> bool:
+def _is_json(spelling: bytes) -> bool:
     try:
-        msgspec.json.decode(spelt)
+        msgspec.json.decode(spelling)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return False
     return True
@@ -310,10 +310,10 @@ def _read_scores(rows: Words, after: int, page: ByteView, at: Longs) -> tuple[Fl
     scale = _POWERS[np.where(simple, places, 0)]
     score = (whole * scale + fraction) / scale
     for row in np.flatnonzero(~simple).tolist():
-        spelt = page.buffer[at[row] : at[row] + width[row]]
-        if not _NUMBER.fullmatch(spelt):
+        spelling = page.buffer[at[row] : at[row] + width[row]]
+        if not _NUMBER.fullmatch(spelling):
             return None
-        score[row] = float(spelt)
+        score[row] = float(spelling)
     return score, width
 
 
@@ -333,13 +333,13 @@ class _KnownLabels:
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.labels = labels
-        spelt = [_spelling(label, code) for code, label in enumerate(labels)]
-        longest = max(map(len, spelt), default=0)
+        spelling = [_spelling(label, code) for code, label in enumerate(labels)]
+        longest = max(map(len, spelling), default=0)
         self.words = longest // 8 + 1
         self._spelt = np.zeros((self.words, len(labels) + 1), np.uint64)
-        for code, data in enumerate(spelt):
+        for code, data in enumerate(spelling):
             self._spelt[:, code] = np.frombuffer(data.ljust(8 * self.words, b"\0"), "<u8")
-        self._lengths = np.array([*map(len, spelt), -1], np.int64)
+        self._lengths = np.array([*map(len, spelling), -1], np.int64)
         self._code, self._chosen = np.zeros(1, np.int32), np.ones(MAX_LABEL_WORDS, np.uint64)
         self._bits = min(2 * len(labels).bit_length() + 2, 18)
         self.usable = longest < 8 * MAX_LABEL_WORDS and len(labels) <= MAX_LABELS and self._place()
@@ -380,8 +380,8 @@ class _KnownLabels:
         words = np.zeros((len(new), MAX_LABEL_WORDS), np.uint64)
         for number, word in enumerate(found[1]):
             words[:, number] = word[new]
-        spelt, first = np.unique(words.view(f"V{8 * MAX_LABEL_WORDS}")[:, 0], return_index=True)
-        in_turn = [bytes(spelt[place])[: found[0][new[first[place]]]] for place in np.argsort(first).tolist()]
+        spelling, first = np.unique(words.view(f"V{8 * MAX_LABEL_WORDS}")[:, 0], return_index=True)
+        in_turn = [bytes(spelling[place])[: found[0][new[first[place]]]] for place in np.argsort(first).tolist()]
         try:
             labels = [data.decode() for data in in_turn]
         except UnicodeDecodeError:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanscore.analysis.sweep import curves_of
-from spanscore.report.page import MAX_MB, RIGHT, Payload, told, write_folder, write_page
+from spanscore.report.page import MAX_MB, RIGHT, Payload, omission_note, write_folder, write_page
 
 if TYPE_CHECKING:
     from spanscore.result import Result
@@ -40,4 +40,4 @@ def write_report(
     curves, notes = curves_of(result)
     payload = Payload(result, curves, text, named, notes)
     left_out = write_folder(payload, path) if folder else write_page(payload, path, max_mb=max_mb, right=right)
-    return told(left_out)
+    return omission_note(left_out)

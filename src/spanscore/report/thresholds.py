@@ -40,16 +40,18 @@ def plain(found: Sweep, recall: float | None, at: Sequence[float]) -> str:
             leading = [*map(printable, names), shown(curve.average_precision), shown(error)]
             numbers = ["–"] * 3 if score is None else [shown(n) for n in (score.precision, score.recall, score.f)]
             mark = "" if not at else "*" if number == 0 and best is not None else " "
-            lines.append([*(leading if number == 0 else [""] * len(leading)), spelt(threshold) + mark, *numbers])
+            lines.append(
+                [*(leading if number == 0 else [""] * len(leading)), format_threshold(threshold) + mark, *numbers]
+            )
     goal = f"the highest {beta}" if recall is None else f"the highest precision at a recall of at least {recall:g}"
     legend = f"{'*' if at else 'threshold'}: keeping only predictions with at least this score gives {goal}; –: none"
     return "\n".join([*aligned(lines, len(head) - 6), "", legend])
 
 
-def spelt(threshold: float | None) -> str:
+def format_threshold(threshold: float | None) -> str:
     """Format a threshold with as few digits as identify it exactly.
 
-    >>> spelt(0.85), spelt(None)
+    >>> format_threshold(0.85), format_threshold(None)
     ('0.85', '–')
     """
     return "–" if threshold is None else repr(threshold)

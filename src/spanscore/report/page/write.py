@@ -95,7 +95,7 @@ def check_target(path: str | Path, *, folder: bool) -> None:
         raise InputError("cannot write the report: this is a folder, or its parent folder does not exist.", str(path))
 
 
-def told(left_out: dict[str, int]) -> str | None:
+def omission_note(left_out: dict[str, int]) -> str | None:
     """Return a note about the documents omitted from the report; None if there are none."""
     wrong, right = left_out["wrong"], left_out["right"]
     parts = [f"{plural(wrong, 'document')} with errors"] if wrong else []
