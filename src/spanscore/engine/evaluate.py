@@ -68,7 +68,7 @@ def evaluate(
     spark: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Result:
-    """Carry out a plan. `spark` is the master of a cluster (empty: as configured); `progress` is called with bytes read."""
+    """Carry out a plan. `spark` is the master of a cluster (empty: as configured); `progress` gets the bytes read."""
     return assemble(plan, partial_results(plan, inputs, jobs=jobs, spark=spark, progress=progress))
 
 
