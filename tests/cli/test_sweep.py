@@ -56,7 +56,7 @@ def test_numbers_at_a_threshold_are_those_of_the_predictions_above_it(files: Pat
     document["spans"] = [span for span in document["spans"] if span["score"] >= 0.6]
     (files / "above.jsonl").write_text(json.dumps(document) + "\n")
     score = json.loads(run("score", "gold.jsonl", "above.jsonl", "--json", "-", cwd=files)[0])
-    wanted = {(row["measure"], row["type"]): row["counts"] for row in score["results"]}
+    wanted = {(row["measure"], row["type"]): row["counts"] for row in score["results"] if "average" not in row}
     assert {(curve["measure"], curve["type"]): curve["at"][0]["counts"] for curve in said["curves"]} == wanted
 
 

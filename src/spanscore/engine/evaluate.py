@@ -106,7 +106,7 @@ def _count_whole(plan: Plan, inputs: Inputs, progress: Callable[[int], object] |
     """Count whole corpora; each system's spans are kept if the plan asks for that."""
     systems = {name: one.corpus(progress) for name, one in inputs.systems.items()}
     gold = inputs.gold.corpus(progress)
-    if not len(gold):
+    if not len(gold) and inputs.gold.path is not None:
         raise InputError("there is no document to score.", gold.source)
     plan.refuse_unknown_attributes({name for corpus in (gold, *systems.values()) for name in corpus.attrs})
     for what in (*plan.by, *([plan.ci.cluster] if plan.ci is not None and plan.ci.cluster is not None else [])):
