@@ -153,6 +153,14 @@ def test_results_come_back_in_order(count: int, pool: ProcessPool) -> None:
     assert list(pool.map(str, range(count))) == [str(number) for number in range(count)]
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_this_process_works_too(count: int, pool: ProcessPool) -> None:
+    assert pool.share(str, range(count)) == [str(number) for number in range(count)]
+    if count:
+        with pytest.raises(ZeroDivisionError):
+            pool.share(partial(divmod, 5), range(count))
+
+
 def test_a_process_that_dies_is_not_waited_for() -> None:
     with ProcessPool(1) as some, pytest.raises(BrokenProcessPool):
         some.submit(os._exit, 0).result()

@@ -18,7 +18,7 @@ from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -54,6 +54,16 @@ class ProcessPool:
             if not waiting:
                 return
             yield waiting.popleft().result()
+
+    def share(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+        """Return the results of all tasks, done by the workers from the front and by this process from the back."""
+        under_way = [self.submit(work, task) for task in tasks]
+        own: dict[int, R] = {}
+        for place in reversed(range(len(tasks))):
+            if not under_way[place].cancel():
+                break
+            own[place] = work(tasks[place])
+        return [own[place] if place in own else one.result() for place, one in enumerate(under_way)]
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""

@@ -72,7 +72,8 @@ class RangeCounter:
 
     def __init__(self, plan: Plan, inputs: Inputs, jobs: int) -> None:
         self._plan, self._gold = plan, inputs.gold
-        self._pool = ProcessPool(jobs) if inputs.gold.size >= WORTHWHILE else None
+        self._jobs = jobs
+        self._pool = ProcessPool(jobs - 1) if inputs.gold.size >= WORTHWHILE else None  # this process works too
 
     def __enter__(self) -> Self:
         return self
@@ -86,10 +87,10 @@ class RangeCounter:
         if self._pool is None:
             return None
         try:
-            tasks = plan_ranges(self._gold, pred, SHARES * self._pool.jobs)
+            tasks = plan_ranges(self._gold, pred, SHARES * self._jobs)
             if len(tasks) < 2:
                 return None
-            parts = list(self._pool.map(partial(count_range, self._plan, system), tasks))
+            parts = self._pool.share(partial(count_range, self._plan, system), tasks)
         except (SpanscoreError, OSError, ValueError, BrokenProcessPool):
             return None
         return merge_ranges(parts, tasks[0])
