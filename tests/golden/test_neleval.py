@@ -35,7 +35,7 @@ def test_overlap_of_lorehlt(aggregate: str) -> None:
 
 @pytest.mark.parametrize("case", GOLDEN["measure_overlap"], ids=str)
 def test_shares_of_single_mentions(case: dict[str, Any]) -> None:
-    if case == GOLDEN["measure_overlap"][-1]:
+    if case is GOLDEN["measure_overlap"][-1]:
         return  # refused: see test_others_that_overlap_each_other_are_refused
     documents = [{"id": str(i), "spans": []} for i in range(len(case["ref"]))]
     gold = [dict(one, spans=[_span(ref)]) for one, ref in zip(documents, case["ref"], strict=True)]
