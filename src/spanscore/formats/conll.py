@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from itertools import pairwise
+from typing import IO, TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from spanscore.corpus.records import Document, Span, build
 from spanscore.errors import InputError, plural
-from spanscore.formats.interface import LIKELY, Claim, Format, Sample
-from spanscore.formats.tags import REPAIRS, SCHEMES, Repair, decode_tags, guess_scheme, looks_like_tag, split_tag
+from spanscore.formats.interface import LIKELY, Claim, Format, Losses, Sample
+from spanscore.formats.offsets import NATIVE
+from spanscore.formats.tags import (
+    REPAIRS,
+    SCHEMES,
+    Repair,
+    decode_tags,
+    encode_tags,
+    guess_scheme,
+    looks_like_tag,
+    split_tag,
+)
+from spanscore.formats.writing import to_write, without_overlaps
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from spanscore.corpus import Corpus
     from spanscore.formats.source import Source
@@ -43,19 +55,20 @@ class Conll(Format):
     """
 
     name: ClassVar[str] = "conll"
-    unit: ClassVar[str] = "tokens"
+    offsets: ClassVar[str] = "tokens"
+    suffixes: ClassVar[tuple[str, ...]] = (".conll", ".iob", ".iob2", ".bio")
     column: int = parameter(-1, "Column of the tag, counted from 0, or from the end if negative.")
     word: int = parameter(0, "Column of the word.")
     scheme: str = parameter("auto", "Tag scheme; IO also reads plain labels.", choices=("auto", *SCHEMES))
     order: str = parameter(
         "auto",
-        "Whether the prefix stands before the label (B-NP) or after it (NP-B).",
+        "Whether the prefix comes before the label (B-NP) or after it (NP-B).",
         choices=("auto", "prefix", "suffix"),
     )
     repair: str = parameter(
         "begin", "Whether an illegal tag begins a span, or only legal spans are kept (discard).", choices=REPAIRS
     )
-    mode: str = parameter("default", "Strict is another name of repair=discard.", choices=("default", "strict"))
+    mode: str = parameter("default", "Strict is another name for repair=discard.", choices=("default", "strict"))
     comments: str = parameter(
         "auto",
         "Whether lines that begin with # are comments: all, none, or those without a tag.",
@@ -72,7 +85,7 @@ class Conll(Format):
             return None
         lines = sample.start.split(b"\n", 200)[:200]
         rows = [_columns(line.decode("utf-8", "replace")) for line in lines[: max(len(lines) - 1, 1)] if line.strip()]
-        rows = [row for row in rows if not row[0].startswith("#")]
+        rows = [row for row in rows if row and not row[0].startswith("#")]
         if not rows or any(len(row) < 2 for row in rows[: max(len(rows) - 1, 1)]):
             return None
         tagged = any(looks_like_tag(row[-1]) or looks_like_tag(row[-1], "suffix") for row in rows)
@@ -101,9 +114,38 @@ class Conll(Format):
             what = "1 transition is" if illegal == 1 else f"{illegal} transitions are"
             how = "each began a span" if repair == "begin" else "only legal spans were kept"
             source.notes.append(f"{source.name}: {what} not legal in {scheme}; {how} (repair={repair}).")
+        if tokens[0].columns[1:3] == ["-X-", "_"]:
+            note = "this looks like a CoNLL export of Label Studio, which is known to lose labels; export JSON instead"
+            source.notes.append(f"{source.name}: {note}.")
         if comments:
             source.notes.append(f"{source.name}: {plural(comments, 'comment line')} skipped.")
         yield build(built).with_columns(unit="tokens" if self.words == "ignore" else "")
+
+    def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> Losses:
+        """Write words and tags in two columns, IOB2 unless another scheme is set, each document after -DOCSTART-."""
+        losses: Counter[str] = Counter()
+        scheme = "IOB2" if self.scheme == "auto" else self.scheme
+        number = 0
+        for one in to_write(chunks, self, losses, convention=NATIVE, holds=("tokens",)):
+            words = _words(one.text, one.document.tokens)
+            runs = _runs(words, without_overlaps(one.document.spans, len(one.text), losses), losses)
+            if not words:
+                losses["documents without words"] += 1
+                continue
+            if scheme == "IO":
+                merged = sum(one[1:] == (other[0], other[2]) for one, other in pairwise(runs))
+                losses["spans right after one with the same label"] += merged
+            number += 1
+            losses["ids"] += one.id != str(number)
+            breaks = set(_sentences(words, one.text, runs))
+            lines = ["-DOCSTART-\tO\n"]
+            gaps = []
+            for i, (word, tag) in enumerate(zip(words, encode_tags(runs, len(words), scheme), strict=True)):
+                lines.append(f"\n{word.text}\t{tag}\n" if i == 0 or i in breaks else f"{word.text}\t{tag}\n")
+                gaps.append(("\n" if i in breaks else " ") * (i > 0) + word.text)
+            losses["texts whose white space changes"] += "".join(gaps) != one.text
+            file.write("".join([*lines, "\n"]).encode())
+        return losses
 
     def _documents(self, source: Source) -> tuple[list[list[Sentence]], int]:
         """Return documents as lists of sentences, and the number of comment lines."""
@@ -197,6 +239,49 @@ class Conll(Format):
             text.append(" ".join(token.columns[self.word] for token in sentence))
         ignored = self.words == "ignore"
         return Document(id=name, text=None if ignored else "\n".join(text), spans=spans, tokens=tokens), illegal
+
+
+@dataclass(frozen=True)
+class Word:
+    """A token to write, without white space."""
+
+    start: int
+    end: int
+    text: str
+
+
+def _words(text: str, tokens: list[tuple[int, int]] | None) -> list[Word]:
+    """Return the words of a text: its tokens, or runs of letters and digits and single other characters."""
+    if not tokens:
+        import regex
+
+        tokens = [match.span() for match in regex.finditer(r"(?:\w\p{M}*)+|[^\w\s]\p{M}*", text)]
+    words = (Word(start, end, " ".join(text[start:end].split())) for start, end in tokens)
+    return [word for word in words if word.text]
+
+
+def _runs(words: list[Word], spans: list[Span], losses: Counter[str]) -> list[tuple[int, int, str]]:
+    """Return spans as ranges of words; those that do not begin and end at words are counted."""
+    starts = {word.start: number for number, word in enumerate(words)}
+    ends = {word.end: number + 1 for number, word in enumerate(words)}
+    runs = []
+    for span in spans:
+        first, last = starts.get(span.start), ends.get(span.end)
+        if first is None or last is None or first >= last:
+            losses["spans that do not begin and end at tokens"] += 1
+        else:
+            runs.append((first, last, " ".join(span.label.split())))
+    return runs
+
+
+def _sentences(words: list[Word], text: str, runs: list[tuple[int, int, str]]) -> list[int]:
+    """Return the numbers of the words that begin a line of the text, unless a span would be cut."""
+    inside = {number for first, last, _ in runs for number in range(first + 1, last)}
+    return [
+        number
+        for number in range(1, len(words))
+        if number not in inside and "\n" in text[words[number - 1].end : words[number].start]
+    ]
 
 
 def _columns(line: str) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 import msgspec
 
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spanscore.corpus import Corpus
+    from spanscore.formats.offsets import Convention
     from spanscore.formats.source import Source
 
 Range = tuple[int, int]
+Losses = Mapping[str, int]
+"""What a format could not hold, such as `{"scores": 12}`, by how many."""
 CERTAIN, LIKELY, POSSIBLE = 3, 2, 1
 """How strongly a format claims a file; the strongest claim wins."""
 _KEY = re.compile(rb'"([^"\\]*)"\s*:')
@@ -41,6 +45,26 @@ class Sample:
     head: bytes
     name: str
     files: tuple[str, ...] = ()
+    head_of: Callable[[str], bytes] | None = None
+    tail_of: Callable[[str], bytes] | None = None
+
+    def first(self, ending: str) -> bytes:
+        """Return the beginning of the first file of a folder whose name has this ending; nothing if there is none."""
+        name = next((name for name in self.files if name.endswith(ending)), None)
+        return b"" if name is None or self.head_of is None else self.head_of(name)
+
+    def last(self, ending: str) -> bytes:
+        """Return the end of the first file of a folder whose name has this ending; nothing if there is none."""
+        name = next((name for name in self.files if name.endswith(ending)), None)
+        return b"" if name is None or self.tail_of is None else self.tail_of(name)
+
+    def tail(self) -> bytes:
+        """Return the end of a file; nothing if it cannot be read out of order."""
+        return b"" if self.tail_of is None else self.tail_of("")
+
+    def inside(self, ending: str) -> Sample:
+        """Return the sample of the first file of a folder whose name has this ending; of a file, the file itself."""
+        return Sample(self.first(ending), self.name) if self.files else self
 
     @cached_property
     def start(self) -> bytes:
@@ -99,18 +123,34 @@ class Format(Value, ABC):
     """A file format. Subclasses declare options as fields and implement `read`; the rest is optional."""
 
     kind: ClassVar[str] = "format"
-    unit: ClassVar[str] = "code points"
-    """The unit of offsets in the file; `read` converts to code points."""
-    end: ClassVar[str] = "exclusive"
-    """Whether ends in the file are exclusive or inclusive, or lengths; `read` makes them exclusive."""
+    offsets: ClassVar[str] = "code points; ends: exclusive"
+    """What offsets in the file are, if no option says so; `read` converts them to half-open code points."""
     folders: ClassVar[bool] = False
-    """Whether it reads a folder of files."""
+    """Whether it reads a folder or zip file of files."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Endings of file names that `convert` writes in this format unless told otherwise."""
     checks_spans: ClassVar[bool] = False
     """Whether `read` itself refuses spans that cannot be, with their line; otherwise its caller does."""
     part_unit: ClassVar[Literal["", "bytes", "rows"]] = ""
     """The unit in which parts of a file can be read on their own; empty if they cannot."""
+
+    @property
+    def convention(self) -> Convention | None:
+        """The convention of the offsets in the file; None if it is fixed, or offsets do not count characters."""
+        return None
+
+    def under(self, convention: Convention) -> Self:
+        """Return this format with another convention."""
+        return self
+
+    def with_all_annotators(self) -> Self:
+        """Return the format that reads the spans of all annotators; itself if it knows of none, or always does."""
+        return self
+
+    @classmethod
+    def for_file(cls, name: str) -> Self:
+        """Return the format to write a file of this name in; its ending is one of `suffixes`."""
+        return cls()
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:
@@ -121,14 +161,23 @@ class Format(Value, ABC):
     def read(self, source: Source) -> Iterator[Corpus]:
         """Yield the documents of a source as corpora with half-open code point offsets."""
 
-    def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> None:
-        """Write documents to a file; `chunks` can be called several times."""
+    def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> Losses | None:
+        """Write documents to a file and return what it cannot hold; `chunks` can be called several times."""
         raise UsageError(f"the format {self.name} cannot be written.")
+
+    def write_folder(self, chunks: Callable[[], Iterable[Corpus]], folder: Path) -> Losses | None:
+        """Write documents to an empty folder, one or more files each, and return what they cannot hold."""
+        raise UsageError(f"the format {self.name} is not written as a folder.")
 
     @classmethod
     def writes(cls) -> bool:
         """Return whether the format can be written."""
-        return cls.write is not Format.write
+        return cls.write is not Format.write or cls.writes_folders()
+
+    @classmethod
+    def writes_folders(cls) -> bool:
+        """Return whether the format is written as a folder."""
+        return cls.write_folder is not Format.write_folder
 
     def cut(self, gold: Path, pred: Path, count: int) -> list[tuple[Range, Range]]:
         """Cut two files into about `count` pairs of parts that begin with the same documents; none if that fails."""

@@ -1,4 +1,4 @@
-"""Read files that consist of one JSON list of records, with errors located by line and index."""
+"""Read JSON files of records: a list, a single object, or JSON Lines, with errors located by line and index."""
 
 from __future__ import annotations
 
@@ -17,50 +17,87 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _list = msgspec.json.Decoder(list[msgspec.Raw])
+_raw = msgspec.json.Decoder(msgspec.Raw)
 
 
 def records(source: Source, kind: type[T]) -> Iterator[tuple[T, str]]:
-    """Yield the records of a JSON list, or of a single object, each with its location: file, line, index."""
-    data = source.read_all()
-    blank = len(data) - len(data.lstrip())
-    if data.startswith(b"{", blank):
-        raws, at = [msgspec.Raw(data.strip())], 0
-    else:
-        raws, at = _decode_list(data, source.name), blank + 1
+    """Yield the records of a JSON list, of a single object, or of JSON Lines, each with its location."""
     decoder = msgspec.json.Decoder(kind)
-    line, counted = 1, 0
-    for number, raw in enumerate(raws):
-        at = data.find(bytes(raw), at)
-        line, counted = line + data.count(b"\n", counted, at), at
-        where = f"{source.name}:{line}: [{number}]"
-        try:
-            yield decoder.decode(raw), where
-        except msgspec.ValidationError as error:
-            message = field_error(error)
-            raise InputError(message, where) from None
-        except UnicodeDecodeError:
-            raise InputError("a string is not UTF-8; convert the file to UTF-8.", where) from None
-        except RecursionError:
-            raise InputError("the JSON is nested too deeply.", where) from None
-        except msgspec.DecodeError as error:
-            raise InputError(f"this is not JSON: {error}.", where) from None
-        at += len(raw)
+    for number, (value, where) in enumerate(values(source)):
+        if value.startswith(b"["):
+            for item, place in items(value, where):
+                yield decoded(decoder, item, place), place
+        else:
+            place = f"{where}: [{number}]"
+            yield decoded(decoder, value, place), place
 
 
-def _decode_list(data: bytes, name: str) -> list[msgspec.Raw]:
+def values(source: Source) -> Iterator[tuple[bytes, str]]:
+    """Yield the JSON value of a file, or those of its lines, each with its location: file and line."""
+    data = source.read_all()
+    if not data.isascii():
+        _refuse_other_than_utf8(data, source)
+    blank = len(data) - len(data.lstrip())
+    end = data.find(b"\n", blank)
+    if end >= 0 and _is_complete(data[blank:end]) and data[end:].strip():
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if line := line.strip():
+                yield line, f"{source.name}:{number}"
+    elif data := data[blank:].rstrip():
+        yield data, f"{source.name}:{source.head.count(LF, 0, blank) + 1}"
+
+
+LF = b"\n"
+
+
+def _refuse_other_than_utf8(data: bytes, source: Source) -> None:
+    """Refuse bytes that are not UTF-8, even where the decoder does not look: in fields that it does not know."""
     try:
-        return _list.decode(data)
+        data.decode()
+    except UnicodeDecodeError as error:
+        begin = data.rfind(LF, 0, error.start) + 1
+        source.decode(data[begin : error.end], data.count(LF, 0, begin) + 1)
+
+
+def items(data: bytes, where: str) -> Iterator[tuple[bytes, str]]:
+    """Yield the items of a JSON list that begins at a location, each with its own: file, line, index."""
+    file, _, first = where.rpartition(":")
+    at, line, counted = 1, int(first), 0
+    raws = decoded(_list, data, where)
+    for number, raw in enumerate(raws):
+        item = bytes(raw)
+        at = data.find(item, at)
+        line, counted = line + data.count(LF, counted, at), at
+        yield item, f"{file}:{line}: [{number}]"
+        at += len(item)
+
+
+def decoded(decoder: msgspec.json.Decoder[T], data: bytes, where: str) -> T:
+    """Decode a JSON value; an error says where it is."""
+    try:
+        return decoder.decode(data)
     except msgspec.ValidationError as error:
-        raise InputError(field_error(error), name) from None
+        raise InputError(field_error(error), where) from None
+    except UnicodeDecodeError:
+        raise InputError("a string is not UTF-8; convert the file to UTF-8.", where) from None
     except RecursionError:
-        raise InputError("the JSON is nested too deeply.", name) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"this is not JSON: {_where_broken(error, data)}", name) from None
+        raise InputError("the JSON is nested too deeply.", where) from None
+    except msgspec.DecodeError as error:
+        file, _, first = where.partition(": ")[0].rpartition(":")
+        raise InputError(f"this is not JSON: {_where_broken(error, data, int(first))}", file) from None
 
 
-def _where_broken(error: Exception, data: bytes) -> str:
+def _is_complete(line: bytes) -> bool:
+    """Return whether a line is a whole JSON object or list."""
+    try:
+        return line[:1] in (b"{", b"[") and bool(_raw.decode(line))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def _where_broken(error: Exception, data: bytes, first: int) -> str:
     what = str(error).removeprefix("JSON is malformed: ").rstrip(".")
     byte = what.rpartition("(byte ")[2].rstrip(")")
     if not byte.isdigit():
-        return f"{what} (line {data.count(bytes([10])) + 1})."
-    return f"{what.partition(' (byte')[0]} (line {data.count(bytes([10]), 0, int(byte)) + 1})."
+        return f"{what} (line {first + data.count(LF)})."
+    return f"{what.partition(' (byte')[0]} (line {first + data.count(LF, 0, int(byte))})."

@@ -35,8 +35,7 @@ class Neleval(Format):
     """
 
     name: ClassVar[str] = "neleval"
-    unit: ClassVar[str] = "any unit, the same in all files"
-    end: ClassVar[str] = "inclusive"
+    offsets: ClassVar[str] = "any unit, the same in all files; ends: inclusive"
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:

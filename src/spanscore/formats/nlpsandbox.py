@@ -50,7 +50,7 @@ class NlpSandbox(Format):
     """
 
     name: ClassVar[str] = "nlpsandbox"
-    end: ClassVar[str] = "length"
+    offsets: ClassVar[str] = "code points; start and length"
     lengths: str = parameter(
         "check",
         "Whether a length must be that of the text (check), or counts as it is (trust).",
@@ -95,7 +95,7 @@ class NlpSandbox(Format):
             if not 0 <= value <= MAX_OFFSET // 2:
                 raise InputError(f"the {name} is negative or too large.", f"{where}.{name}")
         if found.confidence is not None and not 0 <= found.confidence <= 100:
-            raise InputError(f"the confidence {found.confidence:g} is not from 0 to 100.", f"{where}.confidence")
+            raise InputError(f"the confidence {found.confidence:g} is not between 0 and 100.", f"{where}.confidence")
         if self.lengths == "check" and found.length != len(found.text):
             what = f"the length {found.length} differs from that of the text, {len(found.text)}"
             raise InputError(f"{what}; correct it, or read with nlpsandbox(lengths=trust).", f"{where}.length")

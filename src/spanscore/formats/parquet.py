@@ -9,7 +9,8 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal
 from spanscore.corpus import LabelTable
 from spanscore.corpus.arrow import from_table, pyarrow, schema_for, write_parquet
 from spanscore.errors import InputError
-from spanscore.formats.interface import CERTAIN, Claim, Format, Range, Sample
+from spanscore.formats.interface import CERTAIN, POSSIBLE, Claim, Format, Range, Sample
+from spanscore.formats.source import refuse_unpacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,8 +40,10 @@ class Parquet(Format):
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:
-        """Claim files that begin with PAR1."""
-        return Claim(CERTAIN, "it begins with PAR1") if sample.head.startswith(b"PAR1") else None
+        """Claim files that begin with PAR1; one whose schema has no spans may be in another format."""
+        if not sample.head.startswith(b"PAR1"):
+            return None
+        return Claim(CERTAIN if b"spans" in sample.tail() else POSSIBLE, "it begins with PAR1")
 
     def read(self, source: Source) -> Iterator[Corpus]:
         """Yield a corpus for every few thousand documents."""
@@ -52,6 +55,8 @@ class Parquet(Format):
         labels = LabelTable()
         try:
             metadata = parquet.read_metadata(source.path)
+            unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+            refuse_unpacking(source.path.stat().st_size, unpacked, source.name)
             groups, skip, left = _groups(metadata, source.part)
             for batch in _batches(source.path, metadata, groups):
                 source.advance(len(batch) / max(metadata.num_rows, 1))
@@ -59,10 +64,12 @@ class Parquet(Format):
                 skip, left = max(0, skip - len(batch)), left - len(part)
                 if len(part):
                     yield from_table(pa.Table.from_batches([part]), labels, source.name)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowMemoryError, OSError) as error:
             raise InputError(
                 f"the Parquet data is damaged or not supported ({_first_line(error)}).", source.name
             ) from None
+        except UnicodeDecodeError:
+            raise InputError("the name of a column is not valid UTF-8.", source.name) from None
         if left:
             raise InputError(
                 f"{left} of {metadata.num_rows} documents could not be read; write the file again.", source.name

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from spanscore.corpus.records import Attr, Document, Span, build
+from spanscore.corpus.records import Attr
 from spanscore.errors import InputError
-from spanscore.formats.interface import LIKELY, Claim, Format, Sample
+from spanscore.formats.documents import DocumentFormat, RawDocument, RawSpan
+from spanscore.formats.interface import LIKELY, Claim, Losses, Sample
 from spanscore.formats.json_records import records
 from spanscore.formats.tags import decode_tags, guess_scheme
+from spanscore.formats.writing import to_write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from spanscore.corpus import Corpus
     from spanscore.formats.source import Source
@@ -42,7 +45,7 @@ class AnnotatedText(msgspec.Struct):
 
 
 @dataclass(frozen=True, repr=False)
-class PresidioDataset(Format):
+class PresidioDataset(DocumentFormat):
     """Presidio Evaluator's datasets: a JSON list of samples with full_text and spans, or tokens and tags.
 
     A document's id is its sample_id, or its position in the list; template_id and metadata become metadata. All tokens
@@ -56,52 +59,48 @@ class PresidioDataset(Format):
         """Claim JSON with the key full_text."""
         return Claim(LIKELY, 'it is JSON with "full_text"') if sample.is_json and "full_text" in sample.keys else None
 
-    def read(self, source: Source) -> Iterator[Corpus]:
-        """Yield one corpus."""
-        documents = []
-        for number, (sample, where) in enumerate(records(source, AnnotatedText)):
-            tokens = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
-            if sample.spans is None and sample.tags is not None:
-                spans = _from_tags(sample.tags, tokens, where)
-            else:
-                spans = [
-                    _span(entity, sample.full_text, f"{where}.spans[{i}]")
-                    for i, entity in enumerate(sample.spans or ())
-                ]
-            meta = {key: value for key, value in (sample.metadata or {}).items() if isinstance(value, Attr)}
-            if sample.template_id is not None:
-                meta["template_id"] = sample.template_id
-            name = str(number) if sample.sample_id is None else sample.sample_id
-            documents.append(Document(id=name, text=sample.full_text, spans=spans, tokens=tokens, meta=meta or None))
-        yield build(documents)
+    def documents(self, source: Source) -> Iterator[RawDocument]:
+        """Yield the samples."""
+        return (raw_document(sample, where) for sample, where in records(source, AnnotatedText))
+
+    def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> Losses:
+        """Write a JSON list of samples."""
+        lost: Counter[str] = Counter()
+        encoder = msgspec.json.Encoder()
+        before = b"["
+        for one in to_write(chunks, self, lost, convention=self.convention, holds=("metadata",)):
+            meta = dict(one.document.meta or {})
+            spans = [
+                {
+                    "entity_type": span.label,
+                    "entity_value": one.text[span.start : span.end],
+                    "start_position": start,
+                    "end_position": end,
+                }
+                for start, end, span in one.spans
+            ]
+            template = meta.pop("template_id", None)
+            sample = {"full_text": one.text, "masked": None, "spans": spans, "template_id": template, "metadata": meta}
+            file.write(before + b"\n" + encoder.encode({**sample, "sample_id": one.id}))
+            before = b","
+        file.write(b"[]\n" if before == b"[" else b"\n]\n")
+        return lost
 
 
-def _span(entity: Entity, text: str, where: str) -> Span:
-    """Return the span after checking that its value is at its offsets."""
-    start, end, value = entity.start_position, entity.end_position, entity.entity_value
-    if not 0 <= start <= end <= len(text):
-        what = f"[{start}, {end}) is reversed or not inside the text, which has {len(text)} characters"
-        raise InputError(f"{what}; correct the offsets.", f"{where}: start_position, end_position")
-    if not entity.entity_type:
-        raise InputError("the type is empty; every entity needs one.", f"{where}.entity_type")
-    if value is not None and text[start:end] != value:
-        found = _other_convention(text, value, start, end)
-        raise InputError(f"text[{start}:{end}] is not the entity's value; {found}.", where)
-    return Span(start, end, entity.entity_type)
-
-
-def _other_convention(text: str, value: str, start: int, end: int) -> str:
-    """Describe the convention under which the offsets would be right."""
-    if text[start : end + 1] == value:
-        return "the end seems to be inclusive, but must be exclusive"
-    if text.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end] == value.encode("utf-16-le", "surrogatepass"):
-        return "the offsets seem to count UTF-16 units, but must count code points"
-    if text.encode("utf-8", "surrogatepass")[start:end] == value.encode("utf-8", "surrogatepass"):
-        return "the offsets seem to count bytes, but must count code points"
-    for shift in (-1, 1):
-        if start + shift >= 0 and text[start + shift : end + shift] == value:
-            return f"the offsets seem to be off by {-shift}"
-    return "correct the offsets or the value"
+def raw_document(sample: AnnotatedText, where: str) -> RawDocument:
+    """Return a sample as a document."""
+    tokens = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
+    if sample.spans is None and sample.tags is not None:
+        spans = _from_tags(sample.tags, tokens, where)
+    else:
+        spans = [
+            RawSpan(one.start_position, one.end_position, one.entity_type, surface=one.entity_value)
+            for one in sample.spans or ()
+        ]
+    meta = {key: value for key, value in (sample.metadata or {}).items() if isinstance(value, Attr)}
+    if sample.template_id is not None:
+        meta["template_id"] = sample.template_id
+    return RawDocument(where=where, id=sample.sample_id, text=sample.full_text, spans=spans, tokens=tokens, meta=meta)
 
 
 def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, int]]:
@@ -128,7 +127,7 @@ def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, in
     return places
 
 
-def _from_tags(tags: list[str], tokens: list[tuple[int, int]] | None, where: str) -> list[Span]:
+def _from_tags(tags: list[str], tokens: list[tuple[int, int]] | None, where: str) -> list[RawSpan]:
     if tokens is None or len(tokens) != len(tags):
         raise InputError("tags need as many tokens as there are tags.", f"{where}.tags")
     scheme = guess_scheme([tags])
@@ -136,4 +135,4 @@ def _from_tags(tags: list[str], tokens: list[tuple[int, int]] | None, where: str
         runs, _ = decode_tags(tags, scheme)
     except ValueError:
         raise InputError(f"one of these is not a tag in {scheme}.", f"{where}.tags") from None
-    return [Span(tokens[first][0], tokens[last - 1][1], label) for first, last, label in runs]
+    return [RawSpan(tokens[first][0], tokens[last - 1][1], label) for first, last, label in runs]

@@ -11,9 +11,11 @@ import numpy as np
 
 from spanscore.corpus import Corpus, LabelTable
 from spanscore.corpus.columns import Longs
-from spanscore.corpus.records import Attr, Document, OffsetError, Span, build, document_columns, field_error
+from spanscore.corpus.records import Attr, Document, OffsetError, Regions, Span, build, document_columns, field_error
 from spanscore.errors import InputError
-from spanscore.formats.interface import CERTAIN, POSSIBLE, Claim, Format, Range, Sample
+from spanscore.formats.documents import OffsetFormat
+from spanscore.formats.interface import CERTAIN, POSSIBLE, Claim, Range, Sample
+from spanscore.formats.offsets import converted
 from spanscore.formats.source import MARGIN
 from spanscore.formats.span_scan import MARKER, Scan, SpanScanner
 
@@ -31,7 +33,7 @@ class Line(msgspec.Struct, gc=False):
     spans: msgspec.Raw
     text: str | None = None
     tokens: list[tuple[int, int]] | None = None
-    meta: dict[str, Attr] | None = None
+    meta: dict[str, Attr | Regions] | None = None
 
 
 _lines = msgspec.json.Decoder(Line)
@@ -43,7 +45,7 @@ class _Id(msgspec.Struct):
 
 
 @dataclass(frozen=True, repr=False)
-class Spanscore(Format):
+class Spanscore(OffsetFormat):
     """spanscore's native format: JSON Lines, one document per line, for gold data and predictions alike.
 
     A line is `{"id": "d1", "text": "...", "spans": [{"start": 9, "end": 19, "label": "PERSON", "score": 0.85,
@@ -58,10 +60,12 @@ class Spanscore(Format):
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:
-        """Claim JSON objects with id and spans; any other JSON object may be a faulty one."""
+        """Claim JSON objects with id and spans; one that is damaged, or has no id, may be a faulty one."""
+        if sample.top_keys & {"answer", "_input_hash"}:  # Prodigy's, whose rejected answers must not be read
+            return None
         if sample.is_object and {"id", "spans"} <= sample.top_keys:
             return Claim(CERTAIN, 'the first line is a JSON object with "spans"')
-        if sample.is_object:
+        if sample.is_object and (b'"spans"' in sample.first_line or not sample.top_keys):
             spans = ' with "spans"' if b'"spans"' in sample.first_line else ""
             return Claim(POSSIBLE, f"the first line is a JSON object{spans}")
         return None
@@ -70,11 +74,11 @@ class Spanscore(Format):
         """Yield a corpus per block of lines."""
         scanner = SpanScanner(LabelTable())
         for block in source.blocks():
-            corpus = _scan_block(block, scanner) or _decode_block(block, scanner)
-            if corpus is None or corpus.flaw():
-                corpus = _decode_lines(block, source.name, scanner.labels)
+            corpus = (_scan_block(block, scanner) or _decode_block(block, scanner)) if block.is_utf8 else None
+            if corpus is None or (self.convention.is_native and corpus.flaw()):
+                corpus = _decode_lines(block, source.name, scanner.labels, native=self.convention.is_native)
             if len(corpus):
-                yield corpus
+                yield converted(corpus, self.convention, source.name)
 
     def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> None:
         """Write one line per document."""
@@ -207,7 +211,7 @@ def _decode_block(block: Block, scanner: SpanScanner) -> Corpus | None:
     return corpus
 
 
-def _decode_lines(block: Block, name: str, labels: LabelTable) -> Corpus:
+def _decode_lines(block: Block, name: str, labels: LabelTable, *, native: bool) -> Corpus:
     """Decode line by line: slower, but skips blank lines and reports which line is wrong."""
     documents = []
     for number, data in enumerate(block.data.split(b"\n"), block.first):
@@ -215,6 +219,7 @@ def _decode_lines(block: Block, name: str, labels: LabelTable) -> Corpus:
             continue
         where = f"{name}:{number}"
         try:
+            data.decode()  # msgspec does not look at the names of fields that it does not know
             documents += _documents([_lines.decode(data)])
             corpus = build(documents[-1:])
         except OffsetError as error:
@@ -230,7 +235,7 @@ def _decode_lines(block: Block, name: str, labels: LabelTable) -> Corpus:
         except msgspec.DecodeError as error:
             what = str(error).removeprefix("JSON is malformed: ").rstrip(".")
             raise InputError(f"invalid JSON: {what}; each line must be one complete JSON object.", where) from None
-        if flaw := corpus.flaw():
+        if native and (flaw := corpus.flaw()):
             raise InputError(flaw.message, f"{where}: {flaw.path(corpus)}")
     return build(documents, labels)
 
@@ -243,7 +248,9 @@ def _documents(lines: list[Line]) -> list[Document]:
 
 
 def _in_line(message: str) -> str:
-    """Add the field to a message about the spans, which begins with an index or has no path."""
+    """Add `spans` to a message about them, which begins with an index or has no path; say how to do without ids."""
+    if message == "the field 'id' is missing.":
+        return f"{message[:-1]}; give each document one, or number them by reading the file as records(spans=spans)."
     if message.startswith("["):
         return f"spans{message}"
     return (

@@ -6,8 +6,9 @@ first or last, or without a type.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def split_tag(tag: str, scheme: str, order: str = "prefix") -> Tag:
     raise ValueError(tag)
 
 
+@lru_cache(maxsize=1 << 16)
 def looks_like_tag(tag: str, order: str = "prefix") -> bool:
     """Return whether a value is O or has the form of a tag with a prefix.
 
@@ -156,12 +158,15 @@ def guess_scheme(sentences: Iterable[Sequence[str]], order: str = "prefix") -> s
         return "IO"
     if "S" in positions or ({"B", "E"} <= positions and "M" not in positions):
         candidates = [name for name in candidates if name not in ("BILUO", "BMES", "BMEOW")] or candidates
-    best, fewest = candidates[0], None
-    for name in candidates:
-        illegal = sum(decode_tags(tags, name, order=order)[1] for tags in kept)
-        if fewest is None or illegal < fewest:
-            best, fewest = name, illegal
-    return best
+    pairs: Counter[tuple[str, str]] = Counter()
+    for tags in kept:
+        pairs.update(zip(["O", *tags], [*tags, "O"], strict=True))
+
+    def illegal(name: str) -> int:
+        parsed = ((split_tag(a, name, order), split_tag(b, name, order), count) for (a, b), count in pairs.items())
+        return sum(count for before, tag, count in parsed if not _is_legal(name, before, tag))
+
+    return min(candidates, key=illegal)
 
 
 def decode_tags(
@@ -181,9 +186,42 @@ def decode_tags(
     table = SCHEMES[scheme]
     parsed = [split_tag(tag, scheme, order) for tag in tags]
     illegal = sum(
-        not table.is_legal(before, tag) for before, tag in zip([OUTSIDE, *parsed], [*parsed, OUTSIDE], strict=True)
+        not _is_legal(scheme, before, tag) for before, tag in zip([OUTSIDE, *parsed], [*parsed, OUTSIDE], strict=True)
     )
     return (_repaired(parsed) if repair == "begin" else _strict(parsed, table)), illegal
+
+
+def encode_tags(spans: Iterable[tuple[int, int, str]], count: int, scheme: str) -> list[str]:
+    """Return the tags of `count` tokens for spans that do not overlap, in order; the opposite of `decode_tags`.
+
+    >>> encode_tags([(0, 2, "PER"), (2, 3, "PER")], 4, "IOB2"), encode_tags([(0, 2, "PER"), (2, 3, "PER")], 4, "BILUO")
+    (['B-PER', 'I-PER', 'B-PER', 'O'], ['B-PER', 'L-PER', 'U-PER', 'O'])
+    """
+    prefixes = {position: prefix for prefix, position in SCHEMES[scheme].prefixes.items()}
+    tags = ["O"] * count
+    before: tuple[int, str] | None = None
+    for first, last, label in spans:
+        adjacent = before == (first, label)
+        positions = ["I"] * (last - first)
+        if scheme == "IOB1" and adjacent:
+            positions[0] = "B"
+        elif scheme == "IOE1" and adjacent:
+            tags[first - 1] = f"E-{label}"
+        elif scheme == "IOE2":
+            positions[-1] = "E"
+        elif scheme == "IOB2":
+            positions[0] = "B"
+        elif "S" in prefixes:
+            positions[0], positions[-1] = "B", "E"
+            positions = ["S"] if len(positions) == 1 else positions
+        tags[first:last] = [f"{prefixes[position]}-{label}" for position in positions]
+        before = (last, label)
+    return tags
+
+
+@cache
+def _is_legal(scheme: str, before: Tag, tag: Tag) -> bool:
+    return SCHEMES[scheme].is_legal(before, tag)
 
 
 def _repaired(tags: list[Tag]) -> list[tuple[int, int, str]]:

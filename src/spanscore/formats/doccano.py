@@ -1,0 +1,197 @@
+"""`doccano`: doccano's JSON Lines, with spans as triples or as entities."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
+
+import msgspec
+import numpy as np
+
+from spanscore.corpus.annotators import ANNOTATOR
+from spanscore.corpus.records import Attr
+from spanscore.errors import InputError, plural
+from spanscore.formats.annotators import AnnotatedFormat, other_meta, written_by
+from spanscore.formats.doctor import Case, inside_words
+from spanscore.formats.documents import RawDocument, RawSpan
+from spanscore.formats.interface import LIKELY, Claim, Losses, Sample
+from spanscore.formats.json_records import records
+from spanscore.formats.offsets import UNITS, Convention, describe
+from spanscore.formats.writing import to_write
+from spanscore.spec import parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from spanscore.corpus import Corpus
+    from spanscore.corpus.records import Span
+    from spanscore.formats.source import Source
+
+CANDIDATES = ("utf16", "grapheme", "codepoint")
+"""Units that doccano or the tools around it count, the most usual first."""
+ENOUGH = 500
+"""Documents in which units differ that are looked at to decide the unit."""
+
+
+class Entity(msgspec.Struct):
+    """A span of the layout with relations, or of old exports, which name users and number labels."""
+
+    start_offset: int
+    end_offset: int
+    label: str | int
+    user: int | str | None = None
+
+
+class Line(msgspec.Struct):
+    """A document; versions of doccano differ in the names of its fields."""
+
+    text: str | None = None
+    data: str | None = None
+    id: str | int | None = None
+    label: list[tuple[int, int, str | int]] | None = None
+    labels: list[tuple[int, int, str | int]] | None = None
+    entities: list[Entity] | None = None
+    annotations: list[Entity] | None = None
+    relations: list[Any] = []
+    meta: dict[str, Any] | str | None = None
+
+
+_line = msgspec.json.Decoder(Line)
+
+
+@dataclass(frozen=True, repr=False)
+class Doccano(AnnotatedFormat):
+    """doccano's JSON Lines: {"text": ..., "label": [[0, 2, "ORG"]]}, or entities with start_offset and end_offset.
+
+    doccano counts UTF-16 code units, or graphemes if the project says so, and the file does not say which. With
+    unit=auto, the spans decide where the units differ: they end inside the text, and rarely inside words. If that
+    leaves a choice, an error asks for the unit. Relations are left out.
+    """
+
+    name: ClassVar[str] = "doccano"
+    offsets: ClassVar[str] = "UTF-16 code units, or graphemes; ends: exclusive"
+    unit: str = parameter("auto", "What offsets count.", choices=("auto", *UNITS))
+
+    @property
+    def convention(self) -> Convention:
+        """The convention of the file's offsets; UTF-16 where nothing else was decided."""
+        return Convention("utf16" if self.unit == "auto" else self.unit, self.end, self.base, self.newline)
+
+    @classmethod
+    def recognise(cls, sample: Sample) -> Claim | None:
+        """Claim lines with a text and a list of labels or entities with offsets."""
+        keys = sample.top_keys
+        if not (keys & {"text", "data"} and keys & {"label", "labels", "entities", "annotations"}):
+            return None
+        try:
+            line = _line.decode(sample.first_line)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return None
+        if _found(line) is None or (line.text or line.data) is None:
+            return None
+        return Claim(LIKELY, "the first line is a JSON object with a text and labels with offsets")
+
+    def documents(self, source: Source) -> Iterator[RawDocument]:
+        """Yield the lines."""
+        for line, where in records(source, Line):
+            text = line.data if line.text is None else line.text
+            found = _found(line)
+            if text is None or found is None:
+                missing = "text" if text is None else "label (or labels, entities)"
+                raise InputError(f"the field {missing} is missing.", where)
+            source.left_out["relations"] += len(line.relations)
+            by: dict[str, list[RawSpan]] = {}
+            for one in found:
+                name = "" if isinstance(one, tuple) or one.user is None else str(one.user)
+                by.setdefault(name, []).append(_span(one))
+            given = line.meta if isinstance(line.meta, dict) else {}
+            meta = {key: value for key, value in given.items() if isinstance(value, Attr)}
+            several = set(by) - {""}
+            spans = [] if several else by.get("", [])
+            yield RawDocument(where=where, id=line.id, text=text, spans=spans, by=by if several else None, meta=meta)
+
+    def decided(self, documents: list[RawDocument], source: Source) -> Self:
+        """Return the format with its unit, if that matters and the spans show it."""
+        if self.unit != "auto":
+            return self
+        cases = [case for case in map(self._case, documents) if case.text is not None and not _is_plain(case.text)]
+        conventions = [replace(self.convention, unit=unit) for unit in CANDIDATES]
+        cases = list(islice((case for case in cases if _differ(case, conventions)), ENOUGH))
+        if not cases:
+            return replace(self, unit="codepoint")
+        odd = {one.unit: _odd(one, cases) for one in conventions}
+        fit = [unit for unit in CANDIDATES if odd[unit] is not None]
+        best = min(fit, key=lambda unit: odd[unit] or 0, default=None)
+        if best is None:
+            return self
+        if any(odd[unit] == odd[best] and unit != best for unit in fit):
+            spans = sum(len(case.start) for case in cases)
+            options = ", ".join(f"doccano(unit={unit})" for unit in fit)
+            what = f"the file does not say what offsets count, and {plural(spans, 'span')} would differ"
+            hint = "doccano counts utf16, or grapheme if the project was set up so"
+            place = next(document.where for document in documents if document.text == cases[0].text)
+            raise InputError(f"{what}; read it with one of {options} ({hint}).", place)
+        chosen = replace(self, unit=best)
+        source.notes.append(f"{source.name}: offsets count {describe(chosen.convention)}, as the spans show.")
+        return chosen
+
+    def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> Losses:
+        """Write lines with triples; offsets count UTF-16 code units unless another unit is set.
+
+        Spans of named annotators are written in the layout of old exports, which has users.
+        """
+        losses: Counter[str] = Counter()
+        holds, convention = ("metadata",), self.convention
+        for one in to_write(chunks, self, losses, convention=convention, holds=holds, attributes=(ANNOTATOR,)):
+            meta = {"meta": kept} if (kept := other_meta(one.document)) else {}
+            marks: dict[str, Any] = {"label": [(start, end, span.label) for start, end, span in one.spans]}
+            if by := written_by(one):
+                losses["annotators who marked nothing in a document"] += sum(not spans for spans in by.values())
+                marks = {"annotations": [_entity(*span, name) for name, spans in by.items() for span in spans]}
+            file.write(msgspec.json.encode({"id": one.id, "text": one.text, **marks, **meta}) + b"\n")
+        return losses
+
+
+def _found(line: Line) -> list[Entity] | list[tuple[int, int, str | int]] | None:
+    given = (line.label, line.labels, line.entities, line.annotations)
+    return next((one for one in given if one is not None), None)
+
+
+def _span(one: Entity | tuple[int, int, str | int]) -> RawSpan:
+    start, end, label = one if isinstance(one, tuple) else (one.start_offset, one.end_offset, one.label)
+    return RawSpan(start, end, str(label))
+
+
+def _entity(start: int, end: int, span: Span, name: str) -> dict[str, Any]:
+    user = {"user": int(name) if name.isascii() and name.isdigit() and len(name) < 12 else name} if name else {}
+    return {"label": span.label, "start_offset": start, "end_offset": end, **user}
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether all units count the same in a text."""
+    return text.isascii() and "\r\n" not in text
+
+
+def _differ(case: Case, conventions: list[Convention]) -> bool:
+    first, *others = [np.concatenate(case.places(one)) for one in conventions]
+    return any(not np.array_equal(first, other) for other in others)
+
+
+def _odd(convention: Convention, cases: list[Case]) -> int | None:
+    """Return how many spans begin or end inside a word or on white space; None if one cannot be at all."""
+    count = 0
+    for case in cases:
+        if len(case.wrong(convention)):
+            return None
+        assert case.text is not None
+        start, end = case.places(convention)
+        count += sum(
+            low < high and _is_odd(case.text, low, high) for low, high in zip(start.tolist(), end.tolist(), strict=True)
+        )
+    return count
+
+
+def _is_odd(text: str, low: int, high: int) -> bool:
+    return inside_words(text, low, high) or text[low].isspace() or text[high - 1].isspace()

@@ -1,0 +1,204 @@
+"""`webanno`: WebAnno TSV 3, the export of WebAnno and INCEpTION, one file per document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from spanscore.errors import InputError, printable
+from spanscore.formats.documents import DocumentFormat, RawDocument, RawSpan, unit_option
+from spanscore.formats.interface import CERTAIN, Claim, Sample
+from spanscore.formats.offsets import INVALID, Convention
+from spanscore.spec import parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spanscore.formats.source import Source
+
+FORMAT = "#FORMAT=WebAnno TSV 3"
+_NUMBER = re.compile(r"\d+-\d+(?:\.\d+)?")
+_OFFSETS = re.compile(r"(\d{1,10})-(\d{1,10})")
+_STACKED = re.compile(r"(?<!\\)(?:\\\\)*\|")
+_IDENTIFIED = re.compile(r"(.*[^\\]|)\[(\d+)\]", re.DOTALL)
+_ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
+_CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "b": "\b"}
+EMPTY, NO_VALUE = "_", "*"
+
+
+class Layer(NamedTuple):
+    """A layer of spans: its name, its features, and the column of the first of them."""
+
+    name: str
+    features: Sequence[str]
+    column: int
+
+
+@dataclass
+class Annotation:
+    """An annotation: its first and last unit so far, and its surface string if all units are tokens."""
+
+    start: int
+    end: int
+    label: str
+    surface: str | None
+
+
+@dataclass
+class Body:
+    """What has been read of a document."""
+
+    text: list[str] = field(default_factory=list)
+    size: int = 0
+    """The length of the text in UTF-16 code units."""
+    tokens: list[tuple[int, int]] = field(default_factory=list)
+    found: dict[str, Annotation] = field(default_factory=dict)
+    """Annotations by disambiguation id, or by line and position where they have none."""
+
+
+@dataclass(frozen=True, repr=False)
+class WebAnno(DocumentFormat):
+    """WebAnno TSV 3: sentences as #Text= lines, and a line per token with columns for layers of annotations.
+
+    One layer is read (default: named entities, or the only layer of spans), and one of its features is the label
+    (default: value, or the only one). Chains and relations are left out. Documents are named by their files.
+    """
+
+    name: ClassVar[str] = "webanno"
+    folders: ClassVar[bool] = True
+    endings: ClassVar[tuple[str, ...]] = (".tsv",)
+    span_path: ClassVar[str] = "annotation {}"
+    unit: str = unit_option("utf16")
+    layer: str = parameter("", "Layer to read: its name, or the end of it, such as NamedEntity.")
+    feature: str = parameter("", "Feature that is the label.")
+
+    @classmethod
+    def recognise(cls, sample: Sample) -> Claim | None:
+        """Claim files that say so in their first line."""
+        head = sample.first(".tsv") if sample.files else sample.start
+        return Claim(CERTAIN, f"the first line is {FORMAT}") if head.startswith(FORMAT.encode()) else None
+
+    def documents(self, source: Source) -> Iterator[RawDocument]:
+        """Yield the document of a file."""
+        layers: list[Layer] = []
+        chosen: tuple[Layer, int] | None = None
+        sentence: list[str] = []
+        body = Body()
+        width = 0
+        for number, line in source.lines():
+            where = f"{source.name}:{number}"
+            if number == 1 and not line.startswith(FORMAT):
+                raise InputError(f"the first line must be {FORMAT}.3 or of another version 3.", where)
+            if line.startswith("#T_SP="):
+                name, *features = line.removeprefix("#T_SP=").rstrip().split("|")
+                layers.append(Layer(name, features or [""], width))
+                width += max(len(features), 1)
+            elif line.startswith(("#T_CH=", "#T_RL=")):
+                source.left_out["layers of chains or relations"] += 1
+            elif line.startswith("#Text="):
+                sentence.append(_plain(line.removeprefix("#Text=")))
+            elif line.strip() and not line.startswith("#"):
+                chosen = chosen or self._choose(layers, source.name)
+                columns = line.split("\t")
+                start, end = _place(columns, 3 + width, where)
+                if sentence:
+                    _begin_sentence(body, "\n".join(sentence), start, where)
+                    sentence = []
+                if "." not in columns[0]:
+                    body.tokens.append((start, end))
+                self._mark(body, columns, chosen, (start, end), where)
+        text = "".join(body.text)
+        spans = [RawSpan(one.start, one.end, one.label, surface=one.surface) for one in body.found.values()]
+        yield RawDocument(where=source.name, text=text, spans=spans, tokens=_code_points(text, body.tokens))
+
+    def _choose(self, layers: list[Layer], name: str) -> tuple[Layer, int]:
+        """Return the layer to read, and the column of the feature that is the label."""
+        wanted = self.layer or "NamedEntity"
+        found = [layer for layer in layers if layer.name == wanted or layer.name.endswith(f".{wanted}")]
+        if not found and not self.layer and len(layers) == 1:
+            found = layers
+        if len(found) != 1:
+            listed = ", ".join(printable(layer.name) for layer in layers) or "none"
+            raise InputError(f"choose one of the layers ({listed}) with webanno(layer=NAME).", name)
+        layer = found[0]
+        plain = [one for one in layer.features if not one.startswith("ROLE_") and "." not in one]
+        feature = self.feature or ("value" if "value" in plain else plain[0] if len(plain) == 1 else None)
+        if feature is None or feature not in layer.features:
+            listed = ", ".join(map(printable, plain)) or "none"
+            raise InputError(f"choose one of the features ({listed}) with webanno(feature=NAME).", name)
+        return layer, layer.column + list(layer.features).index(feature)
+
+    def _mark(
+        self, body: Body, columns: list[str], chosen: tuple[Layer, int], place: tuple[int, int], where: str
+    ) -> None:
+        """Add the annotations of a token or part of a token."""
+        layer, column = chosen
+        cell = columns[3 + column]
+        if cell == EMPTY:
+            return
+        surface = _plain(columns[2])
+        for number, value in enumerate(_stacked(cell)):
+            identified = _IDENTIFIED.fullmatch(value)
+            raw = identified[1] if identified else value
+            label = layer.name.rpartition(".")[2] if raw in (NO_VALUE, "") else _plain(raw)
+            key = identified[2] if identified else f"{where}#{number}"
+            known = body.found.get(key)
+            if known is None:
+                body.found[key] = Annotation(*place, label, surface)
+                continue
+            gap = place[0] - known.end
+            joined = None if known.surface is None or gap < 0 else known.surface + " " * (gap > 0) + surface
+            body.found[key] = Annotation(min(known.start, place[0]), max(known.end, place[1]), known.label, joined)
+
+
+def _place(columns: list[str], least: int, where: str) -> tuple[int, int]:
+    """Return the offsets of a token line."""
+    offsets = _OFFSETS.fullmatch(columns[1]) if len(columns) > 2 else None
+    if offsets is None or not _NUMBER.fullmatch(columns[0]):
+        raise InputError("expected a token line: number, offsets and token, such as 1-1, 0-3 and Ms.", where)
+    if len(columns) < least:
+        raise InputError(f"the line has {len(columns)} columns, but the header needs {least}.", where)
+    return int(offsets[1]), int(offsets[2])
+
+
+def _begin_sentence(body: Body, text: str, start: int, where: str) -> None:
+    """Add the text of a sentence that begins at an offset, after the line break and the blanks before it."""
+    gap = start - body.size
+    if gap < 0:
+        raise InputError("the sentence begins before the end of the one before it.", where)
+    body.text.append("\n" * (gap > 0 and bool(body.text)) + " " * (gap - (gap > 0 and bool(body.text))))
+    body.text.append(text)
+    body.size = start + len(text) + sum(character > "\uffff" for character in text)
+
+
+def _stacked(cell: str) -> list[str]:
+    """Split a cell at bars that are not escaped."""
+    if "|" not in cell:
+        return [cell]
+    values, at = [], 0
+    for match in _STACKED.finditer(cell):
+        values.append(cell[at : match.end() - 1])
+        at = match.end()
+    return [*values, cell[at:]]
+
+
+def _plain(text: str) -> str:
+    r"""Return text without escapes.
+
+    >>> _plain(r"a\_b \-> c\\d")
+    'a_b -> c\\d'
+    """
+    return _ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), text) if "\\" in text else text
+
+
+def _code_points(text: str, tokens: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+    """Return tokens with offsets in code points; None if one is outside the text, as the spans will show."""
+    pairs = np.array(tokens, np.int64).reshape(-1, 2)
+    start, end = Convention("utf16").read(text, pairs[:, 0], pairs[:, 1])
+    if (start == INVALID).any() or (end == INVALID).any():
+        return None
+    return list(zip(start.tolist(), end.tolist(), strict=True))
