@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,30 +13,76 @@ from spanscore.corpus.columns import ranges
 from spanscore.corpus.strings import Strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Ints, Longs
 
+    Cut = Callable[[NDArray[Any]], Bools]
+    """Decides about code points."""
+
 WHITE, WORD, OTHER = range(3)
 """Character classes of a tokenizer: whitespace, part of a word, or a token by itself."""
+SPACE, PUNCTUATION, READABLE = range(3)
+"""Character classes of a reader: whitespace, punctuation, or something that tells something."""
 _PAGE = 256
-_table = np.full(0x110000, 255, np.uint8)
-"""Class of every code point, filled in page by page on demand; 255 means not yet known."""
 
 
-def _kinds_of(codes: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the classes of these code points, consistent with the regular expressions `\\\\s` and `\\\\w`."""
-    found: NDArray[np.uint8] = _table.take(codes)
-    if found.max(initial=0) <= OTHER:
-        return found
-    for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
-        if _table[page * _PAGE] == 255:
-            letters = (chr(code) for code in range(page * _PAGE, (page + 1) * _PAGE))
-            kinds = [WHITE if c.isspace() else WORD if c.isalnum() or c == "_" else OTHER for c in letters]
-            _table[page * _PAGE : (page + 1) * _PAGE] = kinds
-    known: NDArray[np.uint8] = _table[codes]
-    return known
+class _Classes:
+    """The class of every code point, computed page by page on demand."""
+
+    def __init__(self, classify: Callable[[str], int]) -> None:
+        self._classify = classify
+        self._table = np.full(0x110000, 255, np.uint8)
+
+    def of(self, codes: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the classes of these code points."""
+        found: NDArray[np.uint8] = self._table.take(codes)
+        if found.max(initial=0) < 255:
+            return found
+        for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
+            first = page * _PAGE
+            if self._table[first] == 255:
+                self._table[first : first + _PAGE] = [self._classify(chr(first + i)) for i in range(_PAGE)]
+        known: NDArray[np.uint8] = self._table.take(codes)
+        return known
+
+
+def _reading_class(letter: str) -> int:
+    """Return the class of a character; punctuation includes the symbols of ASCII and their relatives, but no emoji."""
+    if letter.isspace():
+        return SPACE
+    kind = unicodedata.category(letter)
+    return PUNCTUATION if kind[0] in "PZ" or kind in ("Sc", "Sk", "Sm") else READABLE
+
+
+_kinds_of = _Classes(lambda c: WHITE if c.isspace() else WORD if c.isalnum() or c == "_" else OTHER).of
+"""The classes of code points, consistent with the regular expressions `\\s` and `\\w`."""
+_reading_classes = _Classes(_reading_class)
+
+
+def white_space(codes: NDArray[Any]) -> Bools:
+    """Return which code points are white space."""
+    found: Bools = _kinds_of(codes) == WHITE
+    return found
+
+
+def not_word(codes: NDArray[Any]) -> Bools:
+    """Return which code points are no part of a word: those that the regular expression `\\W` matches."""
+    found: Bools = _kinds_of(codes) != WORD
+    return found
+
+
+def not_alphanumeric(codes: NDArray[Any]) -> Bools:
+    """Return which code points are neither letters nor digits, as `str.isalnum` decides."""
+    found: Bools = not_word(codes) | (codes == ord("_"))
+    return found
+
+
+def not_plain(codes: NDArray[Any]) -> Bools:
+    """Return which code points are neither letters nor digits of ASCII."""
+    found: Bools = not_alphanumeric(codes) | (codes >= 128)
+    return found
 
 
 class Letters:
@@ -83,13 +130,15 @@ class Letters:
     def _kinds(self) -> NDArray[np.uint8]:
         return _kinds_of(self._codes)
 
-    @cached_property
-    def _white(self) -> tuple[Longs, Longs]:
-        """Positions of whitespace (plus the end of the text), and the number of them before each position."""
-        white = self._kinds == WHITE
-        before = np.zeros(len(white) + 1, np.int64)
-        np.cumsum(white, out=before[1:])
-        return np.append(np.flatnonzero(white), len(white)), before
+    def _cuts(self, at: Cut) -> tuple[Longs, Longs]:
+        """Positions of some characters (plus the end of the text), and the number of them before each position."""
+        known: dict[Cut, tuple[Longs, Longs]] = self.__dict__.setdefault("_known_cuts", {})
+        if at not in known:
+            found = at(self._codes)
+            before = np.zeros(len(found) + 1, np.int64)
+            np.cumsum(found, out=before[1:])
+            known[at] = np.append(np.flatnonzero(found), len(found)), before
+        return known[at]
 
     @cached_property
     def _base(self) -> Longs:
@@ -160,25 +209,47 @@ class Letters:
         doc = np.repeat(np.arange(len(self.strings)), np.diff(np.searchsorted(start, self._base)))
         return doc, start - self._base[doc], np.flatnonzero(ends) + 1 - self._base[doc]
 
-    def pieces(self, doc: Ints, start: Ints, end: Ints) -> tuple[Longs, Longs, Longs]:
-        """Split text ranges at whitespace; return the index of the range, the start and the end of each piece.
+    def pieces(
+        self, doc: Ints, start: Ints | Longs, end: Ints | Longs, at: Cut = white_space
+    ) -> tuple[Longs, Longs, Longs]:
+        """Split text ranges at whitespace, or at other characters.
+
+        Return the index of the range, the start and the end of each piece. All documents must have a text.
 
         >>> zero = np.zeros(1, np.int32)
         >>> [column.tolist() for column in Letters(["Ann \\t Bob"]).pieces(zero, zero + 1, zero + 8)]
         [[0, 0], [1, 6], [3, 8]]
+        >>> [column.tolist() for column in Letters(["O'Neill, A."]).pieces(zero, zero, zero + 11, not_word)]
+        [[0, 0, 0], [0, 2, 9], [1, 7, 10]]
         """
         base = self._base[doc]
         low, high = base + start, base + end
-        places, before = self._white
+        places, before = self._cuts(at)
         first, counts = before[low], before[high] - before[low] + 1
         row = np.repeat(np.arange(len(doc)), counts)
-        at = ranges(first, counts)
-        begin, finish = places[at - 1] + 1, places[at]
+        cut = ranges(first, counts)
+        begin, finish = places[cut - 1] + 1, places[cut]
         last = np.cumsum(counts) - 1
         begin[last - counts + 1], finish[last] = low, high
         solid = begin < finish
         row, begin, finish = row[solid], begin[solid], finish[solid]
         return row, begin - base[row], finish - base[row]
+
+    def all_pieces(self, at: Cut) -> tuple[Longs, Longs, Longs]:
+        """Split all texts; return the document, the start and the end of each piece."""
+        lengths = np.diff(self._base)
+        return self.pieces(np.arange(len(lengths), dtype=np.int32), np.zeros_like(lengths), lengths, at)
+
+    def count(self, doc: Ints, start: Ints | Longs, end: Ints | Longs, at: Cut) -> Longs:
+        """Count some characters in each text range; without a text, there are none.
+
+        >>> zero = np.zeros(1, np.int32)
+        >>> Letters(["A. B_c"]).count(zero, zero, zero + 6, not_alphanumeric).tolist()
+        [3]
+        """
+        base, before = self._base[doc], self._cuts(at)[1]
+        counts: Longs = before.take(base + end, mode="clip") - before.take(base + start, mode="clip")
+        return counts if self.strings.missing is None else np.where(self.strings.missing.take(doc), 0, counts)
 
     def blank(self, doc: Ints, start: Ints, end: Ints) -> Bools:
         """Return whether each text range is all whitespace; looking at its edges is nearly always enough.
@@ -202,3 +273,54 @@ class Letters:
             white = self.white(doc[rows][number], ranges(start[rows] + 2, inside))
             found[rows] = np.bincount(number[white], minlength=len(rows)) == inside
         return found
+
+    def readable(self, doc: Ints, start: Ints | Longs, end: Ints | Longs, ignored: int) -> Longs:
+        """Count the characters of each text range whose reading class is above `ignored` (-1: count all).
+
+        Without a text, every character counts.
+
+        >>> zero = np.zeros(1, np.int32)
+        >>> [Letters(["Dr. Ana,"]).readable(zero, zero, zero + 8, kind).tolist() for kind in (-1, SPACE, PUNCTUATION)]
+        [[8], [7], [5]]
+        """
+        length = (end - start).astype(np.int64)
+        codes, base = self._in_place
+        if ignored < 0 or not len(codes):
+            return length
+        total = int(length.sum())
+        if total > max(2 * len(codes), 1 << 16):  # ranges that overlap each other much: look at each character once
+            flags = _reading_classes.of(codes) > ignored
+            low = base.take(doc) + start
+            before = np.zeros(len(codes) + 1, np.int64)
+            np.cumsum(flags, out=before[1:])
+            counts: Longs = before.take(low + length, mode="clip") - before.take(low, mode="clip")
+        else:
+            flags = _reading_classes.of(codes.take(ranges(base.take(doc) + start, length), mode="clip")) > ignored
+            before = np.zeros(total + 1, np.int64)
+            np.cumsum(flags, out=before[1:])
+            last = np.cumsum(length)
+            counts = before.take(last) - before.take(last - length)
+        return counts if self.strings.missing is None else np.where(self.strings.missing.take(doc), length, counts)
+
+    def trimmed(self, doc: Ints, start: Longs, end: Longs, ignored: int) -> tuple[Longs, Longs]:
+        """Return text ranges without the characters at their ends whose reading class is at most `ignored`.
+
+        >>> zero = np.zeros(1, np.int64)
+        >>> [column.tolist() for column in Letters(["(Dr. Ana), MD"]).trimmed(zero, zero, zero + 10, PUNCTUATION)]
+        [[1], [8]]
+        """
+        codes, base = self._in_place
+        if not len(codes):
+            return start, end
+        length = end - start
+        number, at = np.repeat(np.arange(len(doc)), length), ranges(base.take(doc) + start, length)
+        kept = _reading_classes.of(codes.take(at, mode="clip")) > ignored
+        if self.strings.missing is not None:
+            kept |= self.strings.missing.take(doc)[number]
+        place = np.flatnonzero(kept)
+        last = np.cumsum(length)
+        low, high = np.searchsorted(place, last - length), np.searchsorted(place, last)
+        place = np.append(place, 0)
+        some = low < high
+        begin = np.where(some, start + place[low] - (last - length), start)
+        return begin, np.where(some, start + place[high - 1] + 1 - (last - length), start)

@@ -11,6 +11,8 @@ from spanscore.align.labels import LabelMap
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from spanscore.align.taxonomy import Taxonomy
+
 _TABLE = (files("spanscore.align") / "presidio.tsv").read_text("utf-8")
 """Lines of a Presidio entity type, the names that datasets use (in upper case with `_`), and where they come from.
 
@@ -26,6 +28,7 @@ _DEFAULT = {
 
 USER = "the user's map"
 DEFAULT = "the default Presidio map"
+TAXONOMY = "the taxonomy"
 MODEL = "the NLP configuration's model_to_presidio_entity_mapping"
 RECOGNIZERS = "the recognizers configuration's supported_entity"
 SUPPORTED = "supported by the detector"
@@ -60,9 +63,14 @@ class Alignment:
         return tuple(one.label for one in self.gold if one.unmapped)
 
     @property
-    def label_map(self) -> LabelMap:
-        """The label map for both sides; a label that occurs on both sides is mapped the same way."""
-        return LabelMap({one.label: one.to for one in (*self.pred, *self.gold) if one.to != one.label})
+    def gold_map(self) -> LabelMap:
+        """The label map for the gold data."""
+        return _label_map(self.gold)
+
+    @property
+    def pred_map(self) -> LabelMap:
+        """The label map for the predictions."""
+        return _label_map(self.pred)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contents of alignment.json."""
@@ -72,47 +80,67 @@ class Alignment:
         }
 
 
+def _label_map(side: tuple[Aligned, ...]) -> LabelMap:
+    return LabelMap({one.label: one.to for one in side if one.to != one.label})
+
+
 def align_entities(
     gold: Iterable[str],
     pred: Iterable[str] = (),
     *,
     user: Mapping[str, str | None] | None = None,
+    user_gold: Mapping[str, str | None] | None = None,
+    user_pred: Mapping[str, str | None] | None = None,
     from_model: Mapping[str, str] | None = None,
     from_recognizers: Iterable[str] = (),
     supported: Iterable[str] | None = None,
+    taxonomy: Taxonomy | None = None,
 ) -> Alignment:
     """Map every label to an entity type, using the first source that knows the label.
 
-    The sources are, in order: the user's map, the default map, the NLP configuration, the recognizers configuration,
-    and the types that the detector supports. Labels compare case-insensitively, and `-`, `_` and spaces are equal. A
-    detector label that no source knows stays as it is.
+    The sources are, in order: the user's map of this side, that of both sides, the default map or the taxonomy, the NLP
+    configuration, the recognizers configuration, and the types that the detector supports. Labels compare
+    case-insensitively, and `-`, `_` and spaces are equal. A detector label that no source knows stays as it is, unless
+    its gold spans are left out for the same reason.
 
     >>> found = align_entities(["per", "first-name", "Castle"], supported=["PERSON"])
     >>> [(one.label, one.to) for one in found.gold], found.unmapped
     ([('Castle', None), ('first-name', 'PERSON'), ('per', 'PERSON')], ('Castle',))
     """
-    sources: list[tuple[str, Mapping[str, str | None]]] = [
-        (USER, {_normalized(key): value for key, value in (user or {}).items()}),
-        (DEFAULT, _DEFAULT),
-        (MODEL, {_normalized(key): value for key, value in (from_model or {}).items()}),
-        (RECOGNIZERS, {_normalized(name): name for name in from_recognizers}),
-        (SUPPORTED, {_normalized(name): name for name in supported or ()}),
+    own = {
+        side: {normalized(key): to for entries in (user, more) for key, to in (entries or {}).items()}
+        for side, more in (("gold", user_gold), ("pred", user_pred))
+    }
+    others: list[tuple[str, Mapping[str, str | None]]] = [
+        *([(DEFAULT, _DEFAULT)] if taxonomy is None else []),
+        (MODEL, {normalized(key): value for key, value in (from_model or {}).items()}),
+        (RECOGNIZERS, {normalized(name): name for name in from_recognizers}),
+        (SUPPORTED, {normalized(name): name for name in supported or ()}),
     ]
 
-    def look_up(label: str, otherwise: Aligned) -> Aligned:
-        for why, known in sources:
-            if _normalized(label) in known:
-                return Aligned(label, known[_normalized(label)], why)
+    def look_up(label: str, side: str, otherwise: Aligned) -> Aligned:
+        if normalized(label) in own[side]:
+            return Aligned(label, own[side][normalized(label)], USER)
+        if taxonomy is not None and (found := taxonomy.resolve(label)).type is not None:
+            return Aligned(label, found.type, f"{TAXONOMY} ({found.why})")
+        for why, known in others:
+            if normalized(label) in known:
+                return Aligned(label, known[normalized(label)], why)
         return otherwise
 
     def gold_label(label: str) -> Aligned:
-        return look_up(label, Aligned(label, label, UNSAID) if supported is None else Aligned(label, None, UNMAPPED))
+        unknown = Aligned(label, label, UNSAID) if supported is None else Aligned(label, None, UNMAPPED)
+        return look_up(label, "gold", unknown)
 
-    return Alignment(
-        tuple(gold_label(label) for label in sorted(set(gold))),
-        tuple(look_up(label, Aligned(label, label, SUPPORTED)) for label in sorted(set(pred))),
-    )
+    ours = {label: gold_label(label) for label in sorted(set(gold))}
+
+    def pred_label(label: str) -> Aligned:
+        unknown = ours[label] if label in ours and ours[label].unmapped else Aligned(label, label, SUPPORTED)
+        return look_up(label, "pred", unknown)
+
+    return Alignment(tuple(ours.values()), tuple(pred_label(label) for label in sorted(set(pred))))
 
 
-def _normalized(label: str) -> str:
+def normalized(label: str) -> str:
+    """Return a label as entity alignment compares it."""
     return label.strip().upper().replace("-", "_").replace(" ", "_")

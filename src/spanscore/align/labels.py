@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -18,11 +19,63 @@ if TYPE_CHECKING:
     from spanscore.corpus import Corpus
 
 
+MOST = 100
+"""Unused entries of a map that are named one by one."""
+
+
+class Naming(ABC):
+    """What the labels of one side are called when they are scored."""
+
+    @abstractmethod
+    def name(self, label: str) -> str | None:
+        """Return what a label is called; None if its spans are dropped."""
+
+    @abstractmethod
+    def names(self, label: str) -> tuple[str, ...]:
+        """Return every name by which users may refer to a label, from fine to coarse; none if its spans are dropped."""
+
+    @abstractmethod
+    def cause(self, label: str) -> str:
+        """Return why spans of a label are dropped, as accounts call it."""
+
+    def apply(self, corpus: Corpus) -> tuple[Corpus, dict[str, int]]:
+        """Return the corpus with its labels renamed, and the number of dropped spans by label.
+
+        >>> from spanscore.corpus import Corpus
+        >>> corpus = Corpus.from_arrays(["d"], [0, 0], [0, 3], [2, 5], ["PER", "MISC"])
+        >>> mapped, dropped = LabelMap({"PER": "PERSON", "MISC": None}).apply(corpus)
+        >>> mapped.labels, mapped.label.tolist(), dropped
+        (('PERSON',), [0], {'MISC': 1})
+        """
+        names = [self.name(label) for label in corpus.labels]
+        if names == list(corpus.labels):
+            return corpus, {}
+        kept = tuple(dict.fromkeys(name for name in names if name is not None))
+        place = {name: code for code, name in enumerate(kept)}
+        recode = np.array([-1 if name is None else place[name] for name in names], np.int32)
+        codes = recode[corpus.label]
+        counts = np.bincount(corpus.label, minlength=len(names)).tolist()
+        dropped = {
+            label: count
+            for label, name, count in zip(corpus.labels, names, counts, strict=True)
+            if name is None and count
+        }
+        rows = np.flatnonzero(codes >= 0)
+        return corpus.with_spans(rows, label=codes[rows], labels=kept), dropped
+
+
 @dataclass(frozen=True)
-class LabelMap:
+class LabelMap(Naming):
     """A mapping from label to label, or to None to drop its spans; labels that are not listed stay as they are."""
 
     to: Mapping[str, str | None] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    """The labels that are kept after mapping; empty: all."""
+
+    @classmethod
+    def of(cls, given: LabelMap | Mapping[str, str | None] | None) -> LabelMap:
+        """Return a label map from what users write; the empty one if they give none."""
+        return given if isinstance(given, LabelMap) else cls(given or {})
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -42,42 +95,41 @@ class LabelMap:
     @property
     def digest(self) -> str:
         """Hash of the map's content, as 8 hexadecimal digits; `none` if the map is empty."""
-        if not self.to:
+        if not self.to and not self.only:
             return "none"
-        content = json.dumps(sorted(self.to.items()), ensure_ascii=True).encode()
+        listed: list[Any] = sorted(self.to.items())
+        listed += [{"only": sorted(self.only)}] if self.only else []
+        content = json.dumps(listed, ensure_ascii=True).encode()
         return blake2b(content, digest_size=4).hexdigest()
 
-    def unused(self, labels: Collection[str]) -> list[str]:
-        """Return a warning for each mapped label that no span has, since it is probably a typo."""
-        return [
-            f"the label map has an entry for {printable(label)}, but no span has that label."
-            for label in self.to
-            if label not in labels
+    def unused(self, labels: Collection[str], side: str = "") -> list[str]:
+        """Return warnings about mapped labels that no span (of a side) has, since they are probably typos."""
+        unused = [label for label in self.to if label not in labels]
+        called, span = (f"{side} map", f"{side} span") if side else ("label map", "span")
+        notes = [
+            f"the {called} has an entry for {printable(label)}, but no {span} has that label."
+            for label in unused[:MOST]
         ]
+        more = len(unused) - MOST
+        return notes + ([f"the {called} has {more} more entries for labels that no {span} has."] if more > 0 else [])
 
-    def apply(self, corpus: Corpus) -> tuple[Corpus, dict[str, int]]:
-        """Return the corpus with its labels mapped, and the number of dropped spans by label.
+    def updated(self, other: LabelMap) -> LabelMap:
+        """Return a map with the entries of both; where both have one for a label, that of `other` counts."""
+        return LabelMap({**self.to, **other.to}, self.only) if other.to else self
 
-        >>> from spanscore.corpus import Corpus
-        >>> corpus = Corpus.from_arrays(["d"], [0, 0], [0, 3], [2, 5], ["PER", "MISC"])
-        >>> mapped, dropped = LabelMap({"PER": "PERSON", "MISC": None}).apply(corpus)
-        >>> mapped.labels, mapped.label.tolist(), dropped
-        (('PERSON',), [0], {'MISC': 1})
-        """
-        if not any(label in self.to for label in corpus.labels):
-            return corpus, {}
-        names = [self.to.get(label, label) for label in corpus.labels]
-        kept = tuple(dict.fromkeys(name for name in names if name is not None))
-        recode = np.array([-1 if name is None else kept.index(name) for name in names], np.int32)
-        codes = recode[corpus.label]
-        counts = np.bincount(corpus.label, minlength=len(names)).tolist()
-        dropped = {
-            label: count
-            for label, name, count in zip(corpus.labels, names, counts, strict=True)
-            if name is None and count
-        }
-        rows = np.flatnonzero(codes >= 0)
-        return corpus.with_spans(rows, label=codes[rows], labels=kept), dropped
+    def name(self, label: str) -> str | None:
+        """Return what a label is mapped to; None if its spans are dropped."""
+        name = self.to.get(label, label)
+        return name if not self.only or name in self.only else None
+
+    def names(self, label: str) -> tuple[str, ...]:
+        """Return what a label is mapped to; nothing if its spans are dropped."""
+        name = self.name(label)
+        return () if name is None else (name,)
+
+    def cause(self, label: str) -> str:
+        """Return whether the map drops spans of a label, or they are none of those that are kept."""
+        return "dropped" if self.to.get(label, label) is None else "deselected"
 
 
 def _parse_json(text: str, name: str) -> dict[str, str | None]:

@@ -1,36 +1,37 @@
-"""Pairing: gold and one system on one footing, with documents joined by id and labels coded by one table."""
+"""Pairing: the gold data and one system side by side, with documents joined by id and labels coded by one table."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 
+from spanscore.align.account import Account
 from spanscore.align.characters import Letters
-from spanscore.align.labels import LabelMap
+from spanscore.align.coverage import Coverage
+from spanscore.align.documents import Extra, compare_texts, fit_text, join, refuse_split_differently
+from spanscore.align.invented import set_apart
+from spanscore.align.labels import LabelMap, Naming
 from spanscore.align.resolve import Resolve, resolved
+from spanscore.align.unscored import leave_out_ignored, leave_out_unannotated
 from spanscore.corpus.columns import Column
 from spanscore.corpus.records import refuse_repeated_ids
-from spanscore.corpus.strings import Strings
-from spanscore.errors import InputError, UsageError, plural, printable
-from spanscore.overlap import Overlaps, overlaps
+from spanscore.errors import InputError, UsageError
+from spanscore.overlap import Join, Overlaps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Floats, Longs
 
-Extra = Literal["refuse", "ignore", "score"]
 T = TypeVar("T")
 P = ParamSpec("P")
-Account = Counter[tuple[str, str, str]]
-"""Counts of documents or spans of a side that were left out or merged: (side, what, detail) -> count. Accounts add."""
 PLACE = ("docid", "start", "end")
 IDENTITY = (*PLACE, "type")
 """What makes two spans of one side identical, unless a measure declares otherwise."""
@@ -51,6 +52,10 @@ class Pairing:
     rows: Pairing | None = None
     identity: tuple[str, ...] | None = IDENTITY
     """The fields in which the spans of each side are known to be distinct; None: not known."""
+    text_ends: Longs | None = None
+    """Where each document's own text ends, if invented mentions stand after it (see `align.invented`)."""
+    unresolved: Pairing | None = None
+    """The same with all spans, where overlapping spans of one side were settled."""
     _cache: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -79,14 +84,36 @@ class Pairing:
         return len(every.gold.doc) - len(once.gold.doc), len(every.pred.doc) - len(once.pred.doc)
 
     @cached_property
-    def overlaps(self) -> Overlaps:
-        """Every pair of a gold and a predicted span that share a character."""
-        return overlaps(self.gold, self.pred)
+    def join(self) -> Join:
+        """The overlaps of the two sides, as ranges of partners."""
+        return Join(self.gold, self.pred)
 
     @cached_property
-    def iou(self) -> Floats:
-        """The intersection over union of each overlapping pair; two empty spans in one place have 1."""
-        both = self.overlaps
+    def overlaps(self) -> Overlaps:
+        """Every pair of a gold and a predicted span that share a character; `overlap_blocks` needs less memory."""
+        return self.join.all()
+
+    @property
+    def dense(self) -> bool:
+        """Whether there are too many overlaps to hold them all at once."""
+        return "overlaps" not in self.__dict__ and self.join.dense
+
+    def overlap_blocks(self) -> Iterator[Overlaps]:
+        """Yield the overlaps in blocks of bounded size, each with all pairs of some consecutive gold rows.
+
+        Unless spans overlap very often there is one block, which is computed once for all measures.
+        """
+        return self.join.blocks() if self.dense else iter([self.overlaps])
+
+    def shared_by(self, both: Overlaps) -> Overlaps:
+        """Return overlapping pairs of rows, found with other offsets, with what they share by the offsets here."""
+        gold, pred = self.gold, self.pred
+        low = np.maximum(gold.start.take(both.gold), pred.start.take(both.pred))
+        high = np.minimum(gold.end.take(both.gold), pred.end.take(both.pred))
+        return Overlaps(both.gold, both.pred, np.maximum(high - low, 0).astype(np.int64))
+
+    def iou(self, both: Overlaps) -> Floats:
+        """Return the intersection over union of overlapping pairs; two empty spans in one place have 1."""
         sizes = [(side.end - side.start).astype(np.int64) for side in (self.gold, self.pred)]
         union = sizes[0].take(both.gold) + sizes[1].take(both.pred) - both.shared
         return np.where(union == 0, 1.0, both.shared / np.maximum(union, 1))
@@ -100,6 +127,19 @@ class Pairing:
     def text(self) -> list[str | None]:
         """Each document's text, from whichever side has it."""
         return self.letters.strings.tolist()
+
+    def own_text(self, doc: int) -> str | None:
+        """Return the text of a document without the invented mentions that stand after it."""
+        text = self.text[doc]
+        return text if text is None or self.text_ends is None else text[: int(self.text_ends[doc])]
+
+    def in_text(self, pred: Corpus) -> Corpus:
+        """Return predictions of this pairing with invented mentions as empty spans at the end of the text."""
+        if self.text_ends is None:
+            return pred
+        ends = self.text_ends[pred.doc]
+        start, end = np.minimum(pred.start, ends), np.minimum(pred.end, ends)
+        return pred.with_columns(start=start.astype(np.int32), end=end.astype(np.int32))
 
     def blocks(self, documents: int, *, by_document: bool = True) -> Iterator[Pairing]:
         """Yield the pairing in pieces of this many documents, each small enough for the processor's cache.
@@ -122,13 +162,35 @@ class Pairing:
         for label in range(len(self.labels)):
             yield self._part(lambda side: side.with_spans(np.flatnonzero(side.label == label)), self.by_document)  # noqa: B023
 
+    def of_gold_type(self) -> Iterator[tuple[str, Pairing]]:
+        """Yield each label of gold spans, and its gold spans with the predictions that overlap them, of any label."""
+        for label in np.unique(self.gold.label).tolist():
+            yield self.labels[label], self.of_gold(lambda part: part.gold.label == label)  # noqa: B023
+
+    def of_gold(self, chosen: Callable[[Pairing], Bools]) -> Pairing:
+        """Return the chosen gold spans with the predictions that overlap them."""
+        gold = self.gold.with_spans(np.flatnonzero(chosen(self)))
+        stride = 2 + max(int(side.end.max(initial=0)) for side in (gold, self.pred))
+        near = Coverage.of(gold, stride).touches(gold, self.pred)
+        return Pairing(
+            gold,
+            self.pred.with_spans(np.flatnonzero(near)),
+            by_document=self.by_document,
+            rows=None if self.rows is None else self.rows.of_gold(chosen),
+            identity=self.identity,
+            unresolved=None if self.unresolved is None else self.unresolved.of_gold(chosen),
+        )
+
     def as_one(self) -> Pairing:
         """Return the same pairing, to be counted as if its documents were one."""
         return replace(self, account=Counter(), by_document=False, _cache={})
 
     def _part(self, cut: Callable[[Corpus], Corpus], by_document: bool) -> Pairing:
-        rows = None if self.rows is None else self.rows._part(cut, by_document)
-        return Pairing(cut(self.gold), cut(self.pred), by_document=by_document, rows=rows, identity=self.identity)
+        rows, unresolved = (
+            None if one is None else one._part(cut, by_document) for one in (self.rows, self.unresolved)
+        )
+        sides = cut(self.gold), cut(self.pred)
+        return Pairing(*sides, by_document=by_document, rows=rows, identity=self.identity, unresolved=unresolved)
 
     def once(self, make: Callable[Concatenate[Pairing, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return `make(self, *args)`, computed once for all measures that ask for it.
@@ -169,12 +231,16 @@ def pair(
     pred: Corpus,
     *,
     system: str = "pred",
-    label_map: LabelMap | None = None,
+    label_map: Naming | None = None,
+    pred_map: Naming | None = None,
     extra_documents: Extra = "refuse",
     resolve: Resolve = "none",
     resolve_gold: bool = True,
+    ignore: Collection[str] = (),
 ) -> Pairing:
-    """Put gold and predicted spans on one footing, and account for what was left out.
+    """Pair gold and predicted spans, and account for what was left out.
+
+    `label_map` says what labels are called, on both sides unless the predictions have a `pred_map` of their own.
 
     >>> from spanscore.corpus import Corpus
     >>> gold = Corpus.from_arrays(["a", "b"], [0, 1], [0, 0], [3, 3], ["X", "X"])
@@ -187,6 +253,7 @@ def pair(
         raise UsageError("extra_documents must be one of refuse, ignore, score.")
     account: Account = Counter()
     label_map = label_map or LabelMap()
+    namings = label_map, pred_map or label_map
     refuse_repeated_ids(gold.ids, gold.source or "gold")
     if pred.ids != gold.ids:
         refuse_repeated_ids(pred.ids, pred.source or system)
@@ -195,17 +262,21 @@ def pair(
         what = f"the offsets count {units[1]}, but those of the gold data {units[0]}; read both in the same way."
         raise InputError(what, pred.source or system)
     refuse_split_differently(gold, pred, system)
-    gold, pred = _join(gold, pred, system, extra_documents, account)
-    _compare_texts(gold, pred, system)
-    _fit_text(gold, pred, system)
+    gold, pred = join(gold, pred, system, extra_documents, account)
+    compare_texts(gold, pred, system)
+    fit_text(gold, pred, system)
+    gold, pred, text_ends = set_apart(gold, pred)
     sides = []
-    for side, corpus in (("gold", gold), (system, pred)):
-        mapped, dropped = label_map.apply(corpus)
-        account.update({(side, "dropped", label): count for label, count in dropped.items()})
+    for side, corpus, naming in zip(("gold", system), (gold, pred), namings, strict=True):
+        mapped, dropped = naming.apply(corpus)
+        for label, count in dropped.items():
+            account[side, naming.cause(label), label] += count
         sides.append(mapped)
+    sides = list(leave_out_unannotated(sides[0], sides[1], system, account))
+    sides = list(leave_out_ignored(sides[0], sides[1], ignore, system, account))
     labels = tuple(sorted({*sides[0].labels, *sides[1].labels}))
     sides = list(_one_table(recode(sides[0], labels), recode(sides[1], labels)))
-    once, every = [], []
+    once, every, before = [], [], []
     for number, (side, corpus) in enumerate(zip(("gold", system), sides, strict=True)):
         rows, crowded = _sorted(corpus)
         spans = distinct(rows) if crowded else rows
@@ -217,41 +288,17 @@ def pair(
             account.update({(side, "resolved", ""): removed} if removed else {})
         once.append(settled)
         every.append(rows if how == "none" else settled)
+        before.append((spans, rows))
+    (gold_spans, gold_rows), (pred_spans, pred_rows) = before
+    changed = once[0] is not gold_spans or once[1] is not pred_spans
+    unresolved = _pairing((gold_spans, pred_spans), (gold_rows, pred_rows)) if changed else None
+    return replace(_pairing(once, every), account=account, unresolved=unresolved, text_ends=text_ends)
+
+
+def _pairing(once: Sequence[Corpus], every: Sequence[Corpus]) -> Pairing:
+    """Return a pairing of distinct spans, and of all rows if these are more."""
     same = every[0] is once[0] and every[1] is once[1]
-    return Pairing(once[0], once[1], account, rows=None if same else Pairing(every[0], every[1], identity=None))
-
-
-def describe(account: Account) -> list[str]:
-    """Return a sentence for each entry of an account, in an order that does not depend on that of documents.
-
-    >>> describe(Counter({("base", "repeated", ""): 2, ("gold", "dropped", "MISC"): 1}))
-    ['gold: 1 span labelled MISC was left out by the label map.', 'base: 2 duplicate spans count once.']
-    """
-    sentences = []
-    for (side, what, detail), count in sorted(account.items(), key=_reporting_order):
-        one = count == 1
-        sentence = {
-            "missing": f"{plural(count, 'gold document')} without output; "
-            f"{'its' if one else 'their'} spans count as missed",
-            "ignored": f"{plural(count, 'document')} {'is' if one else 'are'} not in the gold data and "
-            f"{'was' if one else 'were'} left out",
-            "scored": f"{plural(count, 'document')} {'is' if one else 'are'} not in the gold data; "
-            f"{'its' if one else 'their'} spans count as spurious",
-            "dropped": f"{plural(count, 'span')} labelled {printable(detail)} {'was' if one else 'were'} "
-            "left out by the label map",
-            "resolved": f"{plural(count, 'span')} that overlap{'s' if one else ''} a better one "
-            f"{'was' if one else 'were'} left out by --resolve",
-            "repeated": f"{plural(count, 'duplicate span')} count{'s' if one else ''} once"
-            + (f" in {detail}" if detail else ""),
-        }[what]
-        sentences.append(f"{side}: {sentence}.")
-    return sentences
-
-
-def _reporting_order(item: tuple[tuple[str, str, str], int]) -> tuple[int, bool, str]:
-    (side, what, detail), _ = item
-    kinds = ("missing", "ignored", "scored", "dropped", "repeated", "resolved")
-    return kinds.index(what), side != "gold", detail
+    return Pairing(once[0], once[1], rows=None if same else Pairing(every[0], every[1], identity=None))
 
 
 def recode(corpus: Corpus, labels: tuple[str, ...]) -> Corpus:
@@ -336,65 +383,3 @@ def _one_table(gold: Corpus, pred: Corpus) -> tuple[Corpus, Corpus]:
         gold.with_columns(attrs={name: column.take(slice(0, size)) for name, column in columns.items()}),
         pred.with_columns(attrs={name: column.take(slice(size, None)) for name, column in columns.items()}),
     )
-
-
-def _join(gold: Corpus, pred: Corpus, system: str, extra: Extra, account: Account) -> tuple[Corpus, Corpus]:
-    """Return both sides with the same documents, in the order of the gold data."""
-    if gold.ids == pred.ids:
-        return gold, pred
-    rows = pred.ids.find(gold.ids)
-    ids = gold.ids
-    if missing := int(np.count_nonzero(rows < 0)):
-        account[system, "missing", ""] += missing
-    beside = np.ones(len(pred), np.bool_)
-    beside[rows[rows >= 0]] = False
-    if beside.any():
-        more = np.flatnonzero(beside)
-        if extra == "refuse":
-            what = f"{len(more)} documents are not in the gold data, first"
-            what = what if len(more) > 1 else "a document is not in the gold data,"
-            hint = "give --extra-documents ignore to leave such documents out, or score to count them as wrong."
-            name = printable(pred.ids[int(more[0])])
-            raise InputError(f'{what} "{name}"; {hint}', pred.source or system)
-        account[system, "ignored" if extra == "ignore" else "scored", ""] += len(more)
-        if extra == "score":
-            ids = Strings.concat([ids, pred.ids.take(more)])
-            rows = np.concatenate([rows, more])
-            gold = gold.take(np.append(np.arange(len(gold)), np.full(len(more), -1))).with_columns(ids=ids)
-    return gold, pred.take(rows).with_columns(ids=ids)
-
-
-def _compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:
-    """Refuse documents whose texts differ: offsets would not refer to the same characters."""
-    if gold.text is None or pred.text is None or gold.text == pred.text:
-        return
-    for name, ours, theirs in zip(gold.ids, gold.text, pred.text, strict=True):
-        if ours is not None and theirs is not None and ours != theirs:
-            pairs = zip(ours, theirs, strict=False)
-            place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
-            message = f"the text differs from the gold text at character {place}; offsets must refer to one text."
-            raise InputError(message, f'{pred.source or system}: document "{printable(name)}"')
-
-
-def refuse_split_differently(gold: Corpus, pred: Corpus, system: str) -> None:
-    """Refuse files with numbered documents, which have no ids of their own, if they are split differently."""
-    if len(gold) == len(pred) or not any(one.format.startswith("conll") for one in (gold, pred)):
-        return
-    texts = [None if one.text is None or not len(one) else one.text[0] for one in (gold, pred)]
-    if None not in texts and texts[0] != texts[1]:
-        what = f"{plural(len(pred), 'document')} against {len(gold)} in the gold data: the files are split differently"
-        raise InputError(f"{what}; mark documents with -DOCSTART- in both or in neither.", pred.source or system)
-
-
-def _fit_text(gold: Corpus, pred: Corpus, system: str) -> None:
-    """Refuse a span past the end of the text that the other side has: it was made on another text."""
-    for mine, other, side, whose in ((pred, gold, system, "gold"), (gold, pred, "gold", system)):
-        if other.text_length is None:
-            continue
-        length = np.repeat(other.text_length, np.diff(mine.bounds))
-        past = np.flatnonzero((mine.end > length) & (length >= 0))
-        if past.size:
-            row = int(past[0])
-            what = f"the end {mine.end[row]} of a span is past the {whose} text, which has {length[row]} characters"
-            where = f'{mine.source or side}: document "{printable(gold.ids[mine.doc[row]])}"'
-            raise InputError(f"{what}; offsets count code points from 0, ends are exclusive.", where)

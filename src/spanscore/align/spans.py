@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanscore.align.pairing import Pairing, without_repeats
-from spanscore.align.tokens import TokenTable
+from spanscore.align.tokens import TokenTable, given_tokens
 from spanscore.corpus import Corpus
 from spanscore.corpus.columns import Bools, Ints, Longs, ranges
 from spanscore.corpus.strings import Strings
@@ -125,12 +125,12 @@ def gaps_of(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Gaps
     """
     letters = pairing.letters
     if table is None:
-        tokens = pairing.gold.tokens or pairing.pred.tokens
-        if tokens is None and not letters:
+        known_tokens = pairing.gold.tokens is not None or pairing.pred.tokens is not None
+        if not known_tokens and not letters:
             return None
-        if tokens is None or letters.complete:
+        if not known_tokens or letters.complete:
             return Gaps(letters.blank, letters)
-        table = TokenTable.of(tokens, pairing)
+        table = TokenTable.of(given_tokens(pairing), pairing)
     missing, texts = letters.strings.missing, pairing.text
     known = np.ones(len(pairing), np.bool_) if missing is None else ~missing
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanscore.corpus.columns import ranges
+from spanscore.corpus.columns import ranges, unclaimed
 
 if TYPE_CHECKING:
     from spanscore.align.tokens import TokenTable
@@ -31,7 +31,7 @@ def tag_owners(side: Corpus, table: TokenTable, *, own_tokens: bool) -> Longs:
     begin, finish = table.line(doc, start), table.line(doc, end)
     owner = np.full(len(table.start), len(row))
     low = np.searchsorted(table.start, begin)
-    _claim(owner, low, np.searchsorted(table.start, finish) - low)
+    _claim(owner, *unclaimed(low, np.maximum(np.searchsorted(table.start, finish) - low, 0)))
     _claim(owner, *_holding(table, begin, finish, low))
     owning: Longs = np.append(row, -1)[owner]
     return owning

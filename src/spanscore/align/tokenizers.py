@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from spanscore.errors import MissingExtraError, UsageError
+from spanscore.errors import MissingExtraError, UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,6 +38,8 @@ def tokenizer_with_blanks(name: str) -> Tokenizer:
     if name in _PATTERNS:
         pattern = _PATTERNS[name]
         return lambda text: (match.span() for match in pattern.finditer(text))
+    if name != "treebank" and not name.startswith("spacy:"):
+        raise UsageError(f"there is no tokenizer '{printable(name)}'; use one of {', '.join(NAMES)}.")
     return _treebank() if name == "treebank" else _spacy(name.partition(":")[2])
 
 

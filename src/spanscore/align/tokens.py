@@ -10,7 +10,7 @@ import numpy as np
 
 from spanscore.align.tokenizers import tokenizer_with_blanks
 from spanscore.corpus import Tokens
-from spanscore.corpus.columns import Bools, Ints, Longs, ranges
+from spanscore.corpus.columns import Bools, Ints, Longs, ranges, unclaimed
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -112,16 +112,7 @@ def _without_blanks(tokens: Tokens, pairing: Pairing) -> Tokens:
 
 
 def _tokens(pairing: Pairing, named: str) -> Tokens:
-    total = len(pairing)
-    given = (pairing.gold, pairing.pred) if named == "input" else ()
-    sources = [side.tokens for side in given if side.tokens is not None]
-    has = [np.bincount(tokens.doc, minlength=total) > 0 for tokens in sources]
-    pieces: list[tuple[Ints, ...]] = []
-    done = np.zeros(total, np.bool_)
-    for tokens, having in zip(sources, has, strict=True):
-        rows = (having & ~done)[tokens.doc]
-        pieces.append((tokens.doc[rows], tokens.start[rows], tokens.end[rows]))
-        done |= having
+    pieces, done = _given(pairing) if named == "input" else ([], np.zeros(len(pairing), np.bool_))
     spans = np.diff(pairing.gold.bounds) + np.diff(pairing.pred.bounds)
     wanted = ~done & (spans > 0)
     if not pairing.letters.complete:
@@ -137,6 +128,27 @@ def _tokens(pairing: Pairing, named: str) -> Tokens:
         texts = [(doc, pairing.text[doc] or "") for doc in np.flatnonzero(wanted).tolist()]
         found = [(doc, start, end) for doc, text in texts for start, end in tokenize(text)]
         pieces.append(tuple(np.array(found, np.int32).reshape(-1, 3).T))
+    return _in_order(pieces)
+
+
+def given_tokens(pairing: Pairing) -> Tokens:
+    """Return the tokens that come with the data: those of the gold data, else those of the system, by document."""
+    return _in_order(_given(pairing)[0])
+
+
+def _given(pairing: Pairing) -> tuple[list[tuple[Ints, ...]], Bools]:
+    """Return the tokens that come with each side, and which documents have some."""
+    pieces: list[tuple[Ints, ...]] = []
+    done = np.zeros(len(pairing), np.bool_)
+    for tokens in (side.tokens for side in (pairing.gold, pairing.pred) if side.tokens is not None):
+        having = np.bincount(tokens.doc, minlength=len(pairing)) > 0
+        rows = (having & ~done)[tokens.doc]
+        pieces.append((tokens.doc[rows], tokens.start[rows], tokens.end[rows]))
+        done |= having
+    return pieces, done
+
+
+def _in_order(pieces: list[tuple[Ints, ...]]) -> Tokens:
     columns = [np.concatenate(column) for column in zip(*pieces, strict=True)] or [np.zeros(0, np.int32)] * 3
     if len(pieces) < 2:
         return Tokens(*columns)
@@ -159,16 +171,17 @@ def token_owners(corpus: Corpus, table: TokenTable) -> Longs:
 
     If there are several, it is the first by start, end and label.
     """
-    first, last = table.touched(table.line(corpus.doc, corpus.start), table.line(corpus.doc, corpus.end))
-    counts = np.where(corpus.start < corpus.end, last - first, 0)
-    row, token = np.repeat(np.arange(len(counts)), counts), ranges(first, counts)
-    starts_before = corpus.start[row] <= table.tokens.start[token]
-    takes = starts_before | (corpus.end[row] <= table.tokens.end[token])
-    if not takes.all():
-        row, token = row[takes], token[takes]
-    owner = np.full(len(table.tokens.doc), -1)
-    owner[token[::-1]] = row[::-1]
-    return owner
+    begin, finish = table.line(corpus.doc, corpus.start), table.line(corpus.doc, corpus.end)
+    first, last = table.touched(begin, finish)
+    solid = begin < finish
+    inside = np.append(table.start, 0)[first] < begin  # the span starts inside its first token
+    low, counts = unclaimed(first + inside, np.where(solid, np.maximum(last - first - inside, 0), 0))
+    none = len(corpus.doc)
+    owner = np.full(len(table.start), none)
+    owner[ranges(low, counts)] = np.repeat(np.arange(none), counts)
+    within = np.flatnonzero(inside & solid & (first < last) & (finish <= np.append(table.end, 0)[first]))
+    np.minimum.at(owner, first[within], within)
+    return np.where(owner < none, owner, -1)
 
 
 def project(corpus: Corpus, table: TokenTable) -> Corpus:
