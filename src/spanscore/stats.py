@@ -1,8 +1,8 @@
-"""Uncertainty of scores, computed from counts: bootstrap, exact intervals, permutation tests and corrections.
+"""Uncertainty of scores, computed from counts: bootstrap, exact bounds, permutation tests and corrections.
 
-Documents with the same counts are interchangeable, so a bootstrap resample is a multinomial draw over the distinct rows
-of counts. This is the ordinary bootstrap over documents, but its running time grows with the number of distinct rows
-rather than with the corpus, and its result depends only on the counts and the seed.
+Documents with the same counts are interchangeable, so resampling works on the distinct rows of counts and on how often
+each occurs. This is the bootstrap over documents, but its running time grows with the number of distinct rows rather
+than with the corpus, and its result depends only on the counts and the seed.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Counts = NDArray[Any]
 DRAWS = 1 << 22
 """Number of random draws per batch, which bounds memory use."""
+ROUNDING = 1e-12
+"""Differences below this are rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,12 @@ class Bootstrap:
     cluster: str | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.level < 1:
+        if not isinstance(self.level, float | int) or not 0 < self.level < 1:
             raise UsageError("the confidence level must be between 0 and 1, for example 0.95.")
         if not 1 <= self.resamples <= 1_000_000:
             raise UsageError("the number of resamples must be between 1 and 1000000.")
+        if self.seed < 0:
+            raise UsageError("the seed must not be negative.")
         if self.cluster is not None and not self.cluster.startswith("meta."):
             raise UsageError("documents can only be clustered by a metadata field; use meta.KEY.")
 
@@ -49,14 +53,27 @@ class Bootstrap:
 
 
 @dataclass(frozen=True)
+class Missed:
+    """How many spans were missed, and the upper confidence bounds of the miss rate."""
+
+    missed: int
+    annotated: int
+    units: int
+    """Documents, or clusters of documents, that hold such spans."""
+    at_most: float
+    """The bound over documents: 1 minus the lower end of recall."""
+    at_most_spans: float
+    """The exact bound on spans (Clopper-Pearson), which holds if each span is missed independently of all others."""
+
+
+@dataclass(frozen=True)
 class Interval:
-    """Confidence intervals of precision, recall and F, plus an exact bound on misses for measures that count spans."""
+    """Confidence intervals of precision, recall and F, plus the bounds on misses for measures that count spans."""
 
     precision: tuple[float, float]
     recall: tuple[float, float]
     f: tuple[float, float]
-    missed: tuple[int, int, float] | None = None
-    """Number missed, number annotated, and the upper confidence bound of the miss rate (Clopper-Pearson)."""
+    missed: Missed | None = None
 
 
 @dataclass(frozen=True)
@@ -67,19 +84,13 @@ class Kinds:
     frequency: Longs
 
     @classmethod
-    def of(cls, counts: Counts, zeros: int = 0) -> Kinds:
-        """Return the distinct rows of `counts` together with `zeros` rows of zeros.
+    def of(cls, counts: Counts) -> Kinds:
+        """Return the distinct rows of `counts`.
 
         >>> kinds = Kinds.of(np.array([[1, 0], [0, 1], [1, 0]]))
         >>> kinds.rows.tolist(), kinds.frequency.tolist()
         ([[0, 1], [1, 0]], [1, 2])
         """
-        if zeros:
-            found = cls.of(counts)
-            return cls(
-                np.concatenate([np.zeros_like(counts[:1], shape=(1, counts.shape[1])), found.rows]),
-                np.concatenate([[zeros], found.frequency]),
-            )
         if not len(counts):
             return cls(counts, np.zeros(0, np.int64))
         codes = np.zeros(len(counts), np.int64)
@@ -90,17 +101,18 @@ class Kinds:
         _, first, frequency = np.unique(codes, return_index=True, return_counts=True)
         return cls(counts[first], frequency)
 
-    def resamples(self, number: int, seed: Sequence[int]) -> Counts:
-        """Return the summed counts of `number` bootstrap resamples."""
-        generator = np.random.default_rng(list(seed))
-        size = int(self.frequency.sum())
-        sums = np.zeros((number, self.rows.shape[1]), np.float64 if self.rows.dtype.kind == "f" else np.int64)
-        if not size:
-            return sums
-        step = max(1, DRAWS // len(self.frequency))
+    def weighted_sums(self, number: int, generator: np.random.Generator) -> Floats:
+        """Return `number` sums of the rows, each row weighted by a draw from the exponential distribution.
+
+        Divided by their sum, such weights are those of the Bayesian bootstrap (Rubin 1981). A row that occurs n times
+        gets the sum of n weights, which follows a gamma distribution.
+        """
+        rows = self.rows.astype(np.float64)
+        sums = np.zeros((number, rows.shape[1]))
+        step = max(1, DRAWS // max(len(self.frequency), 1))
         for first in range(0, number, step):
-            drawn = generator.multinomial(size, self.frequency / size, size=min(step, number - first))
-            sums[first : first + step] = drawn @ self.rows
+            drawn = generator.standard_gamma(self.frequency, size=(min(step, number - first), len(self.frequency)))
+            sums[first : first + step] = drawn @ rows
         return sums
 
     def swaps(self, number: int, seed: Sequence[int]) -> Counts:
@@ -119,18 +131,115 @@ def stream(seed: int, name: str) -> tuple[int, int]:
     return seed, crc32(name.encode("utf-8", "surrogatepass"))
 
 
-def percentile_interval(values: Floats, level: float) -> tuple[float, float]:
-    """Return the central interval that holds the share `level` of the values, ignoring NaN.
+def intervals(
+    units: Kinds, statistics: Sequence[Callable[[Counts], Floats]], how: Bootstrap, seed: Sequence[int]
+) -> list[tuple[float, float]]:
+    """Return the confidence interval of each statistic of documents, which is a proportion or combines proportions.
 
-    >>> low, high = percentile_interval(np.arange(101) / 100, 0.9)
-    >>> round(low, 6), round(high, 6)
-    (0.05, 0.95)
+    The columns of `units` are numerators and denominators in turn; a statistic takes rows of them and returns values
+    from 0 to 1, where 1 is reached if all numerators equal their denominators.
+
+    Both ends are quantiles of a Bayesian bootstrap over documents with one more document than was seen. For the lower
+    end, it is one of the documents with errors or, with a chance of 1 / (1 + e), one in which everything is wrong; e is
+    the number of such documents to which the errors of all documents amount. For the upper end, it is the mirror image.
+    If documents are all right or all wrong, this is the Clopper-Pearson interval of the number of right documents, so
+    that the interval does not collapse where every resample is equal.
     """
-    defined = values[~np.isnan(values)]
-    if not len(defined):
-        return math.nan, math.nan
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return _intervals(units, statistics, how, seed, [_End(1.0, 0.0, (False,)), _End(0.0, 1.0, (True,))])
+
+
+def difference_interval(
+    first: Counts, second: Counts, statistic: Callable[[Counts], Floats], how: Bootstrap, seed: Sequence[int]
+) -> tuple[float, float]:
+    """Return the confidence interval of the statistic of `first` minus that of `second`, as `intervals` does.
+
+    Both have one row per document. Here, the document that is added is one in which the first is worse, or, with the
+    corresponding chance, one in which it is all wrong and the second all right; for the upper end the reverse.
+    """
+    width = first.shape[1]
+    ends = [_End(0.0, -1.0, (False, True)), _End(0.0, 1.0, (True, False))]
+
+    def gap(rows: Counts) -> Floats:
+        return statistic(rows[:, :width]) - statistic(rows[:, width:])
+
+    return _intervals(Kinds.of(np.concatenate([first, second], axis=1)), [gap], how, seed, ends)[0]
+
+
+@dataclass(frozen=True)
+class _End:
+    """An end of an interval: the values of a document without errors and of the worst one, and what that is like."""
+
+    good: float
+    bad: float
+    right: tuple[bool, ...]
+    """Whether numerators equal denominators in the worst document, for each equal part of the columns."""
+
+    def bound(self, units: Kinds, statistic: Callable[[Counts], Floats], drawn: _Drawn, level: float) -> float:
+        """Return the end of the interval."""
+        value = statistic(units.rows)
+        counted = ~np.isnan(value)
+        severity = np.where(counted, np.clip((self.good - value) / (self.good - self.bad), 0.0, 1.0), 0.0)
+        severity[severity < ROUNDING] = 0.0
+        number = int(units.frequency[counted].sum())
+        if not number:
+            return math.nan
+        if (np.abs(value[counted] - self.good) < ROUNDING).all():  # every resample would be equal
+            return self.good - (self.good - self.bad) * binomial_most(0, number, level)
+        weight = np.cumsum(np.where(severity > 0, units.frequency, 0))
+        seen = np.searchsorted(weight, drawn.choice * weight[-1], side="right")
+        extra = units.rows[np.minimum(seen, len(units.rows) - 1)]
+        worst = drawn.chance * (1 + np.sum(severity * units.frequency)) < 1
+        extra = np.where(worst[:, None], self._worst(units), extra)
+        values = statistic(drawn.sums + drawn.weight[:, None] * extra)
+        tail = (1 - level) / 2
+        if np.isnan(values).all():
+            return math.nan
+        return float(np.quantile(values[~np.isnan(values)], tail if self.bad < self.good else 1 - tail))
+
+    def _worst(self, units: Kinds) -> Floats:
+        """Return the worst document; it is as large as the one that holds a span chosen at random, on average."""
+        rows = units.rows.astype(np.float64)
+        size, squared = units.frequency @ rows[:, 1::2], units.frequency @ rows[:, 1::2] ** 2
+        mean = np.where(size > 0, squared / np.where(size > 0, size, 1), 0.0)
+        row = np.empty(rows.shape[1])
+        row[1::2] = mean
+        row[::2] = mean * np.repeat(self.right, len(mean) // len(self.right))
+        return row
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Random numbers for one resample each: weighted sums of documents, and which document is added to them."""
+
+    sums: Floats
+    weight: Floats
+    chance: Floats
+    choice: Floats
+
+
+def _intervals(
+    units: Kinds,
+    statistics: Sequence[Callable[[Counts], Floats]],
+    how: Bootstrap,
+    seed: Sequence[int],
+    ends: Sequence[_End],
+) -> list[tuple[float, float]]:
+    generator = np.random.default_rng(list(seed))
+    weight, chance, choice = (
+        generator.exponential(size=how.resamples),
+        generator.random(how.resamples),
+        generator.random(how.resamples),
+    )
+    drawn = _Drawn(units.weighted_sums(how.resamples, generator), weight, chance, choice)
+    found = []
+    for statistic in statistics:
+        point = float(statistic((units.frequency @ units.rows)[None])[0]) if len(units.rows) else math.nan
+        if math.isnan(point):
+            found.append((math.nan, math.nan))
+            continue
+        low, high = (one.bound(units, statistic, drawn, how.level) for one in ends)
+        found.append((min(low, point), max(high, point)))
+    return found
 
 
 def binomial_bounds(hits: int, trials: int, level: float = 0.95) -> tuple[float, float]:
@@ -152,15 +261,6 @@ def binomial_most(hits: int, trials: int, level: float = 0.95) -> float:
     from scipy.special import betaincinv
 
     return float(betaincinv(hits + 1, trials - hits, (1 + level) / 2))
-
-
-def spread_of_difference(
-    first: Counts, second: Counts, statistic: Callable[[Counts], Floats], resamples: int, seed: Any
-) -> Floats:
-    """Return the statistic of `first` minus that of `second` for each resample; both have one row per document."""
-    drawn = Kinds.of(np.concatenate([first, second], axis=1)).resamples(resamples, seed)
-    width = first.shape[1]
-    return statistic(drawn[:, :width]) - statistic(drawn[:, width:])
 
 
 def permutation_p(

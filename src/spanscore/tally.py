@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from spanscore.corpus.columns import Ints
 
 Counts = NDArray[Any]
+NO_TYPE = ""
+"""The label of counts that belong to no type."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +40,20 @@ class Tally:
     counts: Counts
 
     @classmethod
-    def count(cls, pairing: Pairing, events: Mapping[str, tuple[Counts, ...]], *, typed: bool = True) -> Tally:
+    def count(
+        cls,
+        pairing: Pairing,
+        events: Mapping[str, tuple[Counts, ...]],
+        *,
+        typed: bool = True,
+        labels: tuple[str, ...] | None = None,
+    ) -> Tally:
         """Count the events of each field, given as their documents, their labels and optionally their weights.
 
-        Counts are by document only if `pairing.by_document` is set, and by label only if `typed` is.
+        Counts are by document only if `pairing.by_document` is set, and by label only if `typed` is. `labels` is the
+        table of labels if it is not that of the pairing; `NO_TYPE` in it is for events that belong to no type.
         """
-        labels = pairing.labels if typed else ("",)
+        labels = (labels or pairing.labels) if typed else (NO_TYPE,)
         documents: Sequence[str] = pairing.gold.ids.packed if pairing.by_document else ()
         size = len(labels) * max(len(documents), 1)
         keys = []
@@ -64,6 +74,16 @@ class Tally:
         doc, label = np.divmod(place, max(len(labels), 1))
         kept = _small(counts[rows]) if documents else counts[rows]
         return cls(tuple(events), labels, documents, doc.astype(np.int32), label.astype(np.int32), kept)
+
+    @classmethod
+    def sum(cls, parts: Sequence[Tally]) -> Tally:
+        """Add tallies of the same documents and labels."""
+        first = parts[0]
+        width = np.int64(max(len(first.labels), 1))
+        cells, place = np.unique(np.concatenate([part.doc * width + part.label for part in parts]), return_inverse=True)
+        counts = _small(_sum(place, np.concatenate([part.counts for part in parts]), len(cells)))
+        doc, label = np.divmod(cells, width)
+        return replace(first, doc=doc.astype(np.int32), label=label.astype(np.int32), counts=counts)
 
     @classmethod
     def of_found(cls, pairing: Pairing, gold: Any, pred: Any, found: Counts) -> Tally:
@@ -105,7 +125,10 @@ class Tally:
         """Return the tally of one label, or of all labels if it is None."""
         if label is None:
             return self
-        rows = np.flatnonzero(self.label == (self.labels.index(label) if label in self.labels else -1))
+        return self.of_rows(np.flatnonzero(self.label == (self.labels.index(label) if label in self.labels else -1)))
+
+    def of_rows(self, rows: NDArray[Any]) -> Tally:
+        """Return the tally of these rows only."""
         return replace(self, doc=self.doc[rows], label=self.label[rows], counts=self.counts[rows])
 
     def present(self) -> Counts:
@@ -136,6 +159,41 @@ class Tally:
         return _sum(self.doc, self.counts, len(self.documents))
 
 
+class Counting:
+    """Counts events as they come in, and holds only so many at once: for measures that see overlaps block by block."""
+
+    def __init__(self, pairing: Pairing, *fields: str) -> None:
+        self._pairing, self._fields = pairing, fields
+        self._held: dict[str, list[tuple[Counts, ...]]] = {}
+        self._size = 0
+        self._done: list[Tally] = []
+
+    def add(self, field: str, doc: Counts, label: Counts, *weight: Counts) -> None:
+        """Add events of a field: their documents, their labels and optionally their weights."""
+        if self._size > EVENTS:
+            self._done = [self.tally()]
+            self._held, self._size = {}, 0
+        self._held.setdefault(field, []).append((doc, label, *weight))
+        self._size += len(doc)
+
+    def tally(self) -> Tally:
+        """Return the counts of all events so far."""
+        events = {name: _together(self._held.get(name, [])) for name in self._fields}
+        found = Tally.count(self._pairing, events)
+        return Tally.sum([*self._done, found]) if self._done else found
+
+
+EVENTS = 1 << 21
+"""Events to hold at once."""
+_NONE = np.zeros(0, np.int64)
+
+
+def _together(parts: list[tuple[Counts, ...]]) -> tuple[Counts, ...]:
+    if len(parts) < 2:
+        return parts[0] if parts else (_NONE, _NONE)
+    return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
 def _small(counts: Counts) -> Counts:
     """Convert integer counts to the smallest integer type that holds them."""
     if counts.dtype.kind == "f" or not counts.size:
@@ -143,7 +201,7 @@ def _small(counts: Counts) -> Counts:
     return counts.astype(np.int16 if counts.max() < 2**15 else np.int32 if counts.max() < 2**31 else np.int64)
 
 
-def _sum(key: Ints, counts: Counts, size: int) -> Counts:
+def _sum(key: Counts, counts: Counts, size: int) -> Counts:
     columns = [_summed(key, counts[:, field], size) for field in range(counts.shape[1])]
     return np.stack(columns, axis=1)
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from spanscore.align.invented import is_invented
+from spanscore.errors import printable
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Floats, Longs
@@ -25,20 +28,32 @@ VERDICTS = (
     "merged",
     "missed",
     "spurious",
+    "partly hidden",
+    "exposed",
+    "needless",
+    "invented",
 )
 CORRECT, WRONG_TYPE, WRONG_ATTRIBUTE, TOO_SHORT, TOO_LONG, SHIFTED, SPLIT, MERGED, MISSED, SPURIOUS = range(10)
+PARTLY_HIDDEN, EXPOSED, NEEDLESS, INVENTED = range(10, 14)
+HIDDEN = "hidden"
+"""What a correct gold span is called if a measure is about masking."""
+ENTITY = "kbid"
+"""The attribute that holds the id of a span's entity."""
+LISTED = 5
+"""Maximum number of readable ranges that an explanation lists."""
 
 
 class Place(NamedTuple):
-    """The offsets, label and score of a span."""
+    """The offsets, label and score of a span, and the id of its entity if the measure is about that."""
 
     start: int
     end: int
     label: str
     score: float | None = None
+    kbid: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.label} [{self.start}, {self.end})"
+        return f"{self.label} [{self.start}, {self.end})" + (f" ({self.kbid})" if self.kbid else "")
 
 
 class Error(NamedTuple):
@@ -52,6 +67,8 @@ class Error(NamedTuple):
     counterpart: Place | None
     explanation: str
     text: str | None
+    readable: tuple[tuple[int, int], ...] = ()
+    """The ranges of a gold span that stay readable, if the measure is about masking."""
 
 
 class Verdicts(NamedTuple):
@@ -64,12 +81,21 @@ class Verdicts(NamedTuple):
 
 def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
     """Return the verdicts on the gold spans and on the predictions."""
+    if judgement.exposure is not None:
+        kinds = np.array([CORRECT, PARTLY_HIDDEN, EXPOSED])[judgement.exposure.fate]
+        needless = np.where(judgement.right, CORRECT, NEEDLESS)
+        needless[is_invented(judgement.pairing.pred)] = INVENTED
+        return (
+            Verdicts(kinds, judgement.partner, judgement.iou),
+            Verdicts(needless, judgement.wrong_for, np.zeros(len(needless))),
+        )
     pairing = judgement.pairing
     gold, pred = pairing.gold, pairing.pred
-    both, iou = pairing.overlaps, pairing.iou
-    same = gold.label[both.gold] == pred.label[both.pred]
-    by_gold = _Best(both.gold, both.pred, iou, same, len(gold.start))
-    by_pred = _Best(both.pred, both.gold, iou, same, len(pred.start))
+    by_gold, by_pred = _Best(len(gold.start)), _Best(len(pred.start))
+    for both in pairing.overlap_blocks():
+        iou, same = pairing.iou(both), gold.label[both.gold] == pred.label[both.pred]
+        by_gold.see(both.gold, both.pred, iou, same)
+        by_pred.see(both.pred, both.gold, iou, same)
 
     gold_verdict = _boundary(gold, pred, by_gold, by_pred, flipped=False)
     gold_verdict[judgement.cell >= 0] = WRONG_TYPE
@@ -80,6 +106,7 @@ def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
     pred_verdict = _boundary(pred, gold, by_pred, by_gold, flipped=True)
     pred_verdict[judgement.wrong_for >= 0] = WRONG_TYPE
     pred_verdict[judgement.right] = CORRECT
+    pred_verdict[is_invented(pred)] = INVENTED
     pred_partner = np.where(judgement.wrong_for >= 0, judgement.wrong_for, by_pred.partner)
     about_it = (pred_partner >= 0) & (
         (judgement.wrong_for >= 0) | ((by_pred.same > 0) & _not_retyped(judgement, pred_partner))
@@ -88,8 +115,15 @@ def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
     return Verdicts(gold_verdict, gold_partner, gold_iou), Verdicts(pred_verdict, pred_partner, pred_iou)
 
 
-def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
-    """Yield every wrong span (with `correct`, every span), sorted by document and offset, gold before predicted."""
+def errors(
+    judgement: Judgement, *, correct: bool = False, text_ends: Longs | None = None, ids: bool = False
+) -> Iterator[Error]:
+    """Yield every wrong span (with `correct`, every span), sorted by document and offset, gold before predicted.
+
+    With `ids`, spans are shown with the ids of their entities.
+
+    An invented mention has no place in the text; its offsets are the end of the text (`text_ends`, by document).
+    """
     pairing = judgement.pairing
     gold, pred = pairing.gold, pairing.pred
     found = []
@@ -98,34 +132,49 @@ def errors(judgement: Judgement, *, correct: bool = False) -> Iterator[Error]:
     ):
         chosen = np.arange(len(verdict)) if correct else np.flatnonzero(verdict != CORRECT)
         columns = (mine.doc[chosen], verdict[chosen], overlap[chosen])
-        places_ = zip(places(mine, chosen), places(other, partner[chosen]), strict=True)
+        places_ = zip(places(mine, chosen, ids=ids), places(other, partner[chosen], ids=ids), strict=True)
         listed = zip(places_, *(column.tolist() for column in columns), strict=True)
         found.append([(doc, span, VERDICTS[what], iou, name, near) for (span, near), doc, what, iou in listed if span])
-    texts, ids = pairing.text, gold.ids.tolist()
+    texts, names = pairing.text, gold.ids.tolist()
+    parts = dict[tuple[int, Place], tuple[tuple[int, int], ...]]()
+    if judgement.exposure is not None:
+        every = zip(gold.doc.tolist(), places(gold, np.arange(len(gold.doc))), strict=True)
+        ranges = judgement.exposure.readable()
+        parts = {(doc, span): one for (doc, span), one in zip(every, ranges, strict=True) if span}
     for doc, span, what, iou, name, near in merge(*found, key=lambda one: (one[0], one[1].start, one[1].end)):
         text = texts[doc]
+        where = span
+        if text_ends is not None and what == VERDICTS[INVENTED]:
+            where = span._replace(start=int(text_ends[doc]), end=int(text_ends[doc]))
+        readable: tuple[tuple[int, int], ...] = ()
+        if judgement.exposure is not None and name == "gold":
+            what = HIDDEN if what == VERDICTS[CORRECT] else what
+            readable = parts[doc, span]
         yield Error(
-            document=ids[doc],
+            document=names[doc],
             side=name,
-            span=span,
+            span=where,
             verdict=what,
             iou=iou,
             counterpart=near,
-            explanation=explain(name, span, what, near, iou),
+            explanation=explain(name, span, what, near, iou, readable),
             text=None if text is None else text[span.start : span.end],
+            readable=readable,
         )
 
 
-def places(side: Corpus, rows: Longs) -> Iterator[Place | None]:
-    """Yield the spans in these rows, or None for a row of -1."""
+def places(side: Corpus, rows: Longs, *, ids: bool = False) -> Iterator[Place | None]:
+    """Yield the spans in these rows, with the ids of their entities if asked for, or None for a row of -1."""
     if not len(side.doc):
         yield from [None] * len(rows)
         return
     scores = [None] * len(rows) if side.score is None else side.score[rows].tolist()
+    entities = side.attrs[ENTITY].take(rows).tolist() if ids and ENTITY in side.attrs else [None] * len(rows)
     columns = side.start[rows].tolist(), side.end[rows].tolist(), side.label[rows].tolist()
-    for row, start, end, label, score in zip(rows.tolist(), *columns, scores, strict=True):
+    for row, start, end, label, score, entity in zip(rows.tolist(), *columns, scores, entities, strict=True):
         known = None if score is None or score != score else score
-        yield None if row < 0 else Place(start, end, side.labels[label], known)
+        kbid = None if entity is None else printable(str(entity))
+        yield None if row < 0 else Place(start, end, side.labels[label], known, kbid)
 
 
 def _not_retyped(judgement: Judgement, rows: Longs) -> Bools:
@@ -136,17 +185,38 @@ def _not_retyped(judgement: Judgement, rows: Longs) -> Bools:
     return own[rows]
 
 
-def explain(side: str, span: Place, verdict: str, counterpart: Place | None, iou: float) -> str:
-    """Return one sentence that explains the verdict on a span.
+def explain(
+    side: str,
+    span: Place,
+    verdict: str,
+    counterpart: Place | None,
+    iou: float,
+    readable: Sequence[tuple[int, int]] = (),
+) -> str:
+    """Return one sentence that explains the verdict on a span; `readable` are the ranges that masking leaves.
 
     >>> explain("gold", Place(8, 18, "PERSON"), "too short", Place(8, 16, "PERSON"), 0.8)
     'Gold PERSON [8, 18) was predicted as PERSON [8, 16), 2 characters short at the end (IoU 0.80).'
+    >>> explain("gold", Place(0, 4, "CITY", None, "Q90"), "wrong attribute", Place(0, 4, "CITY", None, "Q830149"), 1.0)
+    'Gold CITY [0, 4) (Q90) was predicted with the same boundaries and type, but linked to Q830149, not to Q90...'
+    >>> explain("gold", Place(0, 13, "PERSON"), "partly hidden", None, 0.0, [(0, 2)])
+    'Gold PERSON [0, 13) is partly hidden: [0, 2) stays readable.'
     >>> explain("predicted", Place(0, 4, "URL"), "spurious", None, 0.0)
     'Predicted URL [0, 4) overlaps no gold span.'
     """
     gold, pred = (span, counterpart) if side == "gold" else (counterpart, span)
+    if verdict == VERDICTS[INVENTED]:
+        return f"Predicted {span.label} is not in the text."
     subject = f"{side.capitalize()} {span}"
+    if verdict == HIDDEN:
+        return f"{subject} is hidden by predictions."
+    if verdict in ("partly hidden", "exposed"):
+        listed = ", ".join(f"[{start}, {end})" for start, end in readable[:LISTED])
+        more = f" and {len(readable) - LISTED} more parts" if len(readable) > LISTED else ""
+        return f"{subject} is {verdict}: {listed}{more} {'stay' if len(readable) > 1 else 'stays'} readable."
     if counterpart is None or gold is None or pred is None:
+        if verdict == "correct":
+            return f"{subject} overlaps a gold span."
         other = "prediction" if side == "gold" else "gold span"
         return f"{subject} overlaps no {other}."
     how = f"(IoU {iou:.2f})"
@@ -158,7 +228,10 @@ def explain(side: str, span: Place, verdict: str, counterpart: Place | None, iou
         return f"{subject} {relation} {counterpart}, {what} {how}."
     if verdict == "wrong attribute":
         relation = "was predicted" if side == "gold" else "matches a gold span"
-        return f"{subject} {relation} with the same boundaries and type, but with different attributes {how}."
+        what = "with different attributes"
+        if gold.kbid != pred.kbid:
+            what = f"linked to {counterpart.kbid or 'nothing'}, not to {span.kbid or 'nothing'}"
+        return f"{subject} {relation} with the same boundaries and type, but {what} {how}."
     if verdict in ("missed", "spurious"):
         other = "prediction" if side == "gold" else "gold span"
         return f"{subject} matches no {other}; the nearest is {counterpart} {how}."
@@ -187,16 +260,23 @@ class _Best:
     `same` is the number of overlapping spans on the other side that have the same label.
     """
 
-    def __init__(
-        self, mine: Longs, other: Longs, iou: np.ndarray[tuple[int], np.dtype[np.float64]], same: Bools, size: int
-    ) -> None:
+    def __init__(self, size: int) -> None:
+        self.partner = np.full(size, -1)
+        self.iou = np.zeros(size)
+        self.same = np.zeros(size, np.int64)
+        self._own = np.zeros(size, np.bool_)
+        """Whether the best partner has the same label."""
+
+    def see(self, mine: Longs, other: Longs, iou: Floats, same: Bools) -> None:
+        """Take more pairs into account; pairs of a later block have later gold spans."""
         order = np.lexsort((other, -iou, ~same, mine))
         order = order[np.concatenate([[True], mine[order][1:] != mine[order][:-1]])[: len(order)]]
-        self.partner = np.full(size, -1)
-        self.partner[mine[order]] = other[order]
-        self.iou = np.zeros(size)
-        self.iou[mine[order]] = iou[order]
-        self.same = np.bincount(mine[same], minlength=size)
+        rows = mine[order]
+        as_typed = same[order] == self._own[rows]
+        better = (self.partner[rows] < 0) | (same[order] & ~as_typed) | (as_typed & (iou[order] > self.iou[rows]))
+        rows, order = rows[better], order[better]
+        self.partner[rows], self.iou[rows], self._own[rows] = other[order], iou[order], same[order]
+        self.same += np.bincount(mine[same], minlength=len(self.same))
 
 
 def _boundary(mine: Corpus, other: Corpus, best: _Best, others_best: _Best, *, flipped: bool) -> Longs:

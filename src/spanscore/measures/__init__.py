@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 from spanscore.errors import UsageError
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.neleval_names import GROUPS, NAMED
+from spanscore.measures.neleval_names import GROUPS as NELEVAL_GROUPS
+from spanscore.measures.neleval_names import NAMED
+from spanscore.measures.task_names import TASKS
+from spanscore.other_tools import MEASURES as OTHER_NAMES
 from spanscore.spec import Parameter, Registry, Spec, parameter
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT",
+    "LINKING",
     "REGISTRY",
     "Judgement",
     "Measure",
@@ -35,7 +39,13 @@ __all__ = [
 REGISTRY: Registry[Measure] = Registry(Measure, __name__)  # type: ignore[type-abstract]
 DEFAULT = ("iou", "exact")
 """The measures that are computed if none is named."""
+LINKING = ("strong_typed_mention_match", "strong_link_match", "strong_nil_match", "strong_all_match")
+"""The measures that are computed if none is named and the gold data has entity ids."""
 OPTIONS = {"table": "hipaa-table"}
+TAXONOMY = re.compile(r"taxonomy(\(.*\))?")
+"""Weights from the taxonomy, instead of a file."""
+GROUPS = {**NELEVAL_GROUPS, **TASKS}
+"""Names of groups of measures, and the measures in each."""
 _COLONS = re.compile(r"([A-Za-z][\w.-]*):([^:()]*):([^:()]*)")
 
 
@@ -90,18 +100,20 @@ def with_tables(measures: str | Measure | Sequence[str | Measure] | None, **file
         return measures
     chosen = expand(DEFAULT if measures is None else measures)
     for name, file in given.items():
-        taken, refused = False, ""
+        option = f"--{OPTIONS.get(name, name.replace('_', '-'))}"
+        taken, refused = False, None
         for place, one in enumerate(chosen):
             if any(known.name == name for known in one.parameters()):
                 try:
-                    chosen[place] = replace(one, **{name: f"@{file}"})
+                    value = file if name == "type_weights" and TAXONOMY.fullmatch(file) else f"@{file}"
+                    chosen[place] = replace(one, **{name: value})
                     taken = True
                 except UsageError as error:
-                    refused = f": {error}"
+                    refused = error
+        if not taken and refused is not None:
+            raise UsageError(f"{option}: {refused}")
         if not taken:
-            raise UsageError(
-                f"none of the measures takes --{OPTIONS.get(name, name.replace('_', '-'))}{refused or '.'}"
-            )
+            raise UsageError(f"none of the measures takes {option}.")
     return chosen
 
 
@@ -109,4 +121,9 @@ def find(name: str) -> type[Measure]:
     """Return the class of a measure by name."""
     if name in GROUPS:
         raise UsageError(f"'{name}' is a group of measures and has no options; write {name} alone.")
-    return REGISTRY.find(NAMED[name][0] if name in NAMED else name)
+    try:
+        return REGISTRY.find(NAMED[name][0] if name in NAMED else name)
+    except UsageError:
+        if name in OTHER_NAMES and name not in REGISTRY.names():
+            raise UsageError(f"There is no measure '{name}'. {OTHER_NAMES[name]}") from None
+        raise

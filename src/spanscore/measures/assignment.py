@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spanscore.corpus.columns import mixed
+from spanscore.errors import InputError
 
 if TYPE_CHECKING:
     from spanscore.corpus.columns import Bools, Floats, Longs
@@ -17,6 +18,17 @@ SETTLED = 64
 """In components with more rows than this, ties between best assignments are not broken by the order of rows."""
 DENSE = 1 << 14
 """More pairs than this are solved as one matrix if they fill a good part of it."""
+MOST = 1 << 24
+"""Pairs that can be considered at once: an assignment takes time with the cube of the spans, and a matrix."""
+
+
+def refuse_too_many(pairs: int, where: str) -> None:
+    """Refuse to choose among more pairs than time and memory allow."""
+    if pairs > MOST:
+        what = f"{pairs:,} pairs of spans are candidates for a one-to-one match, more than the limit of {MOST:,}"
+        raise InputError(
+            f"{what}; give --resolve score or longest, or choose a measure that does not pair spans.", where
+        )
 
 
 def best_pairs(a: Longs, b: Longs, weight: Longs) -> Longs:

@@ -10,7 +10,7 @@ import numpy as np
 from spanscore.align.spans import merged, one_label
 from spanscore.measures.interface import Measure, Untyped
 from spanscore.measures.judgement import Judgement
-from spanscore.tally import Tally
+from spanscore.tally import Counting, Tally
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
@@ -22,21 +22,23 @@ def judge_by_coverage(pairing: Pairing) -> Judgement:
     A gold span that is not right is a wrong type if a prediction of another type covers all of it. Spans of one side
     and type must not overlap.
     """
-    gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
-    same = gold.label[both.gold] == pred.label[both.pred]
-    sizes = (gold.end - gold.start, pred.end - pred.start)
-    found, right = (
-        np.bincount(rows[same], both.shared[same], minlength=len(size)) == size
-        for rows, size in zip((both.gold, both.pred), sizes, strict=True)
-    )
-    over = np.flatnonzero(~same & (both.shared == sizes[0][both.gold]) & ~found[both.gold])
-    over = over[np.lexsort((both.pred[over], pred.label[both.pred[over]], both.gold[over]))]
-    over = over[np.concatenate([[True], both.gold[over][1:] != both.gold[over][:-1]])[: len(over)]]
-    a, b = both.gold[over], both.pred[over]
-    cell, partner = np.where(found, gold.label, -1).astype(np.int32), np.full(len(gold.start), -1)
-    cell[a], partner[a] = pred.label[b], b
+    gold, pred = pairing.gold, pairing.pred
+    sizes = gold.end - gold.start, pred.end - pred.start
+    covered = np.zeros(len(pred.start))
+    found = np.zeros(len(gold.start), np.bool_)
+    cell, partner = np.full(len(gold.start), -1, np.int32), np.full(len(gold.start), -1)
     wrong_for = np.full(len(pred.start), -1)
-    wrong_for[b] = a
+    for both in pairing.overlap_blocks():
+        same = gold.label[both.gold] == pred.label[both.pred]
+        found |= np.bincount(both.gold[same], both.shared[same], minlength=len(found)) == sizes[0]
+        covered += np.bincount(both.pred[same], both.shared[same], minlength=len(covered))
+        over = np.flatnonzero(~same & (both.shared == sizes[0][both.gold]) & ~found[both.gold])
+        over = over[np.lexsort((both.pred[over], pred.label[both.pred[over]], both.gold[over]))]
+        over = over[np.concatenate([[True], both.gold[over][1:] != both.gold[over][:-1]])[: len(over)]]
+        a, b = both.gold[over], both.pred[over]
+        cell[a], partner[a], wrong_for[b] = pred.label[b], b, a
+    right = covered == sizes[1]
+    cell[found] = gold.label[found]
     wrong_for[right] = -1
     unmatched = np.flatnonzero(~right & (wrong_for < 0))
     return Judgement(pairing, cell, partner, np.zeros(len(gold.start)), right, wrong_for, unmatched)
@@ -73,15 +75,15 @@ class Char(Measure):
     def tally(self, pairing: Pairing) -> Tally:
         """Count characters."""
         pairing = self._view(pairing)
-        gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
-        same = gold.label[both.gold] == pred.label[both.pred]
-        rows = both.gold[same]
-        events = {
-            "tp": (gold.doc[rows], gold.label[rows], both.shared[same]),
-            "predicted": (pred.doc, pred.label, pred.end - pred.start),
-            "annotated": (gold.doc, gold.label, gold.end - gold.start),
-        }
-        return Tally.count(pairing, events)
+        gold, pred = pairing.gold, pairing.pred
+        counting = Counting(pairing, "tp", "predicted", "annotated")
+        for both in pairing.overlap_blocks():
+            same = gold.label[both.gold] == pred.label[both.pred]
+            rows = both.gold[same]
+            counting.add("tp", gold.doc[rows], gold.label[rows], both.shared[same])
+        counting.add("predicted", pred.doc, pred.label, pred.end - pred.start)
+        counting.add("annotated", gold.doc, gold.label, gold.end - gold.start)
+        return counting.tally()
 
     def judge(self, pairing: Pairing) -> Judgement:
         """Judge a span as right if all its characters are."""

@@ -152,7 +152,7 @@ class Muc(Clustering):
 
 
 class BCubed(Clustering):
-    """The share of each mention's cluster that it shares with it on the other side: B-cubed (Bagga, Baldwin 1998).
+    """The share of each mention's cluster that its cluster on the other side has, too: B-cubed (Bagga, Baldwin 1998).
 
     Recall is the mean over gold mentions of |gold cluster ∩ predicted cluster| / |gold cluster|; precision is the
     mean over predicted mentions, divided by the predicted cluster's size. A mention that the other side lacks adds 0.

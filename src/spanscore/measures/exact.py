@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from spanscore.align.spans import one_label
 from spanscore.corpus.columns import ranges
+from spanscore.measures.assignment import refuse_too_many
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
 from spanscore.spec import parameter
@@ -17,7 +19,7 @@ from spanscore.tally import Tally
 if TYPE_CHECKING:
     from spanscore.align import Pairing
     from spanscore.corpus import Corpus
-    from spanscore.corpus.columns import Bools, Longs
+    from spanscore.corpus.columns import Longs
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,9 +66,7 @@ def judge_in_place(pairing: Pairing, gold: Longs, pred: Longs) -> Judgement:
     """
     free_gold, free_pred = np.ones(len(pairing.gold.doc), np.bool_), np.ones(len(pairing.pred.doc), np.bool_)
     free_gold[gold], free_pred[pred] = False, False
-    a, b = identical(pairing, same_label=False)
-    left = free_gold[a] & free_pred[b] & (pairing.gold.label[a] != pairing.pred.label[b])
-    a, b = _one_to_one(a[left], b[left])
+    a, b = _of_other_types(pairing, np.flatnonzero(free_gold), np.flatnonzero(free_pred))
     right = np.concatenate([np.ones(len(gold), np.bool_), np.zeros(len(a), np.bool_)])
     both = np.concatenate([gold, a]), np.concatenate([pred, b])
     return Judgement.from_pairs(pairing, *both, right, iou=np.ones(len(right)))
@@ -77,15 +77,20 @@ def identical(pairing: Pairing, *, same_label: bool) -> tuple[Longs, Longs]:
 
     Both sides are sorted by document, start, end and label, so that no overlap join is needed.
     """
+    return _equal(*_codes(pairing, same_label=same_label))
+
+
+def _codes(pairing: Pairing, *, same_label: bool) -> tuple[Longs, Longs]:
+    """Return a number for each row of the two sides, in ascending order; equal numbers are equal places."""
     sides = pairing.gold, pairing.pred
     base = 1 + max(int(side.end.max(initial=0)) for side in sides)
     labels = len(pairing.labels) if same_label else 1
     if float(len(pairing)) * base * base * max(labels, 1) >= 2.0**63:
-        return _identical_by_code(sides, same_label=same_label)
+        return _large_codes(sides, same_label=same_label)
     gold, pred = ((side.doc.astype(np.int64) * base + side.start) * base + side.end for side in sides)
     if same_label:
         gold, pred = gold * labels + pairing.gold.label, pred * labels + pairing.pred.label
-    return _equal(gold, pred)
+    return gold, pred
 
 
 def _equal(gold: Longs, pred: Longs) -> tuple[Longs, Longs]:
@@ -101,29 +106,43 @@ def _equal(gold: Longs, pred: Longs) -> tuple[Longs, Longs]:
         return order.take(first), order.take(first + 1) - len(gold)
     low = np.searchsorted(pred, gold, "left")
     counts = np.searchsorted(pred, gold, "right") - low
+    refuse_too_many(int(counts.sum()) - len(gold) - len(pred), "spans in the same place")
     return np.repeat(np.arange(len(gold)), counts), ranges(low, counts)
 
 
-def _identical_by_code(sides: tuple[Corpus, Corpus], *, same_label: bool) -> tuple[Longs, Longs]:
+def _large_codes(sides: tuple[Corpus, Corpus], *, same_label: bool) -> tuple[Longs, Longs]:
     """Do the same where offsets are too large to be packed into one number."""
     code = np.zeros(sum(len(side.doc) for side in sides), np.int64)
     for name in ("doc", "start", "end", *(["label"] if same_label else [])):
         column = np.concatenate([getattr(side, name) for side in sides])
         values, place = np.unique(column, return_inverse=True)
         code = np.unique(code * len(values) + place, return_inverse=True)[1]
-    return _equal(code[: len(sides[0].doc)], code[len(sides[0].doc) :])
+    return code[: len(sides[0].doc)], code[len(sides[0].doc) :]
 
 
-def _one_to_one(a: Longs, b: Longs) -> tuple[Longs, Longs]:
-    """Choose pairs in order of rows so that no row is in two of them."""
-    order = np.lexsort((b, a))
-    a, b = a[order], b[order]
-    chosen: Bools = np.zeros(len(a), np.bool_)
-    used_a: set[int] = set()
-    used_b: set[int] = set()
-    for row, (gold, pred) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        if gold not in used_a and pred not in used_b:
-            chosen[row] = True
-            used_a.add(gold)
-            used_b.add(pred)
-    return a[chosen], b[chosen]
+def _of_other_types(pairing: Pairing, gold: Longs, pred: Longs) -> tuple[Longs, Longs]:
+    """Pair each of these gold rows, in order, with the first row left in the same place that has another label."""
+    codes = _codes(pairing, same_label=False)
+    gold, pred = gold[np.isin(codes[0][gold], codes[1][pred])], pred[np.isin(codes[1][pred], codes[0][gold])]
+    waiting: dict[int, dict[int, list[int]]] = {}
+    for row, label, place in zip(*(c.tolist() for c in (pred, pairing.pred.label[pred], codes[1][pred])), strict=True):
+        waiting.setdefault(place, {}).setdefault(label, []).append(row)
+    heads = {place: [(rows.pop(0), label) for label, rows in by.items()] for place, by in waiting.items()}
+    for first in heads.values():
+        heapify(first)
+    for by in waiting.values():
+        for rows in by.values():
+            rows.reverse()
+    found: list[tuple[int, int]] = []
+    for row, own, place in zip(*(c.tolist() for c in (gold, pairing.gold.label[gold], codes[0][gold])), strict=True):
+        first = heads[place]
+        same = heappop(first) if first and first[0][1] == own else None
+        if first:
+            partner, label = heappop(first)
+            found.append((row, partner))
+            if rest := waiting[place][label]:
+                heappush(first, (rest.pop(), label))
+        if same is not None:
+            heappush(first, same)
+    pairs = np.array(found, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spanscore.align import Pairing
+    from spanscore.align.account import Account
     from spanscore.measures.judgement import Judgement
     from spanscore.tally import Tally
 
@@ -26,17 +28,53 @@ class Measure(Value, ABC):
     """Whether swapping gold and predicted swaps precision and recall."""
     counts_spans: ClassVar[bool] = True
     """Whether the measure counts spans, which are found or missed one by one, rather than characters or tokens."""
+    recall_of_spans: ClassVar[bool] = True
+    """Whether recall is a share of the gold spans, if the measure counts spans: each counts once, wherever it is."""
+    type_blind: ClassVar[bool] = False
+    """Whether the types of predictions do not matter, so that scores by type are those by the gold span's type."""
+    resolved: ClassVar[bool] = True
+    """Whether overlapping spans of one side are settled first if the user asks for that; masking takes them all."""
     f_without_hits: ClassVar[float] = 0.0
     """F where something was annotated or predicted and nothing is right."""
+    macro_over_documents: ClassVar[bool] = False
+    """Whether the macro average over documents is one of the measure's own numbers, and is reported beside the others.
+
+    It is then as i2b2's script computes it: the means of P and R over all documents, with 0 where they are undefined,
+    and the F of these means.
+    """
+    counts_without_type: ClassVar[tuple[str, ...]] = ()
+    """The counts that the rows of types do not have, because what they count has no type."""
 
     @property
     def identity(self) -> tuple[str, ...]:
         """The fields that make two spans of one side identical; `Pairing.distinct` takes them."""
         return IDENTITY
 
+    @property
+    def finds_spans(self) -> bool:
+        """Whether recall is the share of gold spans that were found."""
+        return self.counts_spans and self.recall_of_spans
+
+    def counted_spans(self, pairing: Pairing) -> Pairing:
+        """Return the spans that this measure counts: those of the pairing, or all if it takes overlapping spans."""
+        return pairing if self.resolved or pairing.unresolved is None else pairing.unresolved
+
+    def has_precision(self, over: str) -> bool:
+        """Return whether parts by type, document or slice (`over`) have a precision, which averages need."""
+        return True
+
+    def notes(self, pairing: Pairing) -> Account:
+        """Count what a user should know about this measure on this data; `describe` puts it into words."""
+        return Counter()
+
     def repeated(self, pairing: Pairing) -> tuple[int, int]:
-        """Count the gold and predicted rows that repeat another one in the eyes of this measure."""
+        """Count the gold and predicted rows that this measure considers repetitions of another one."""
         return pairing.repeated(self.identity)
+
+    @property
+    def compares_ids(self) -> bool:
+        """Whether spans are compared by the ids of their entities, which errors then show."""
+        return False
 
     @property
     def by_type(self) -> bool:
@@ -64,10 +102,13 @@ class Measure(Value, ABC):
 
     @abstractmethod
     def judge(self, pairing: Pairing) -> Judgement:
-        """Decide about every span whether it is right, and what it was predicted as."""
+        """Decide for every span whether it is right, and what it was predicted as."""
 
     def ratios(self, counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-        """Return numerator and denominator of precision, then of recall."""
+        """Return numerator and denominator of precision, then of recall: sums of counts, with or without factors.
+
+        Confidence intervals rely on that: they add up the numerators and denominators of documents.
+        """
         return counts["tp"], counts["predicted"], counts["tp"], counts["annotated"]
 
     def shown(self, counts: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +124,9 @@ class Measure(Value, ABC):
 
 
 class Untyped:
-    """Mixin for a measure that ignores types and has a single overall row."""
+    """Mixin for a measure that ignores types and has a single overall row; splits by type use the gold type."""
+
+    type_blind: ClassVar[bool] = True
 
     @property
     def by_type(self) -> bool:

@@ -10,17 +10,20 @@ import numpy as np
 from spanscore.align.skipwords import SkipWords, skip_words
 from spanscore.align.spans import gaps_of, merged, one_label, trimmed
 from spanscore.align.tokens import TokenTable, in_tokens, project, token_table
+from spanscore.errors import InputError
 from spanscore.measures.interface import Measure, Untyped
 from spanscore.measures.iou_groups import Groups, groups
 from spanscore.measures.judgement import Judgement
+from spanscore.measures.thresholds import at_least
 from spanscore.spec import parameter
-from spanscore.tally import Tally
+from spanscore.tally import Counting, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from spanscore.align import Pairing
-    from spanscore.corpus.columns import Bools
+    from spanscore.corpus.columns import Bools, Longs
+    from spanscore.overlap import Overlaps
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,25 +53,24 @@ class GroupedIoU(Measure):
         """Count gold spans, groups and predictions."""
         seen, measured = self._seen(pairing)
         gold, pred = seen.gold, seen.pred
-        found = self._groups(measured)
-        hit = self._hits(seen, found)
-        apart = np.ones(len(pred.start), np.bool_)
-        apart[measured.overlaps.pred] = False
-        alone = np.flatnonzero(apart)
-        tp = found.gold.compress(hit)
-        events: dict[str, tuple[Any, ...]] = {"tp": (gold.doc.take(tp), gold.label.take(tp))}
-        if self.count == "groups":
-            events["predicted"] = (
-                np.concatenate([gold.doc.take(found.gold), pred.doc.take(alone)]),
-                np.concatenate([found.label, pred.label.take(alone)]),
-            )
-        else:
-            events["predicted"] = (pred.doc, pred.label)
-        events["annotated"] = (gold.doc, gold.label)
-        if self.count == "spans":
-            right = self._right(measured, found, hit)
-            events["tp_predicted"] = (pred.doc[right], pred.label[right])
-        return Tally.count(seen, events)
+        by_group = self.count == "groups"
+        counting = Counting(seen, "tp", "predicted", "annotated", *(() if by_group else ("tp_predicted",)))
+        alone, right = np.ones(len(pred.start), np.bool_), np.zeros(len(pred.start), np.bool_)
+        for both in self._overlaps(seen, measured):
+            found = self._groups(measured, both)
+            hit = self._hits(seen, found)
+            tp = found.gold.compress(hit)
+            counting.add("tp", gold.doc.take(tp), gold.label.take(tp))
+            if by_group:
+                alone[both.pred] = False
+                counting.add("predicted", gold.doc.take(found.gold), found.label)
+            else:
+                right[both.pred[hit[found.of]]] = True
+        counting.add("predicted", pred.doc.compress(alone), pred.label.compress(alone))
+        counting.add("annotated", gold.doc, gold.label)
+        if not by_group:
+            counting.add("tp_predicted", pred.doc[right], pred.label[right])
+        return counting.tally()
 
     def ratios(self, counts: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
         """Return tp / predicted; with count=spans, the share of predictions in a group that matches."""
@@ -83,32 +85,32 @@ class GroupedIoU(Measure):
     def judge(self, pairing: Pairing) -> Judgement:
         """Judge a missed gold span as the wrong type whose group has the highest IoU of at least the threshold."""
         seen, measured = self._seen(pairing)
-        gold, pred, both = seen.gold, seen.pred, measured.overlaps
-        found = self._groups(measured)
-        hit = self._hits(seen, found)
-        near = np.flatnonzero(found.iou >= self.threshold)
-        order = near[np.lexsort((found.label[near], -found.iou[near], ~hit[near], found.gold[near]))]
-        order = order[np.concatenate([[True], found.gold[order][1:] != found.gold[order][:-1]])[: len(order)]]
-        chosen = np.full(len(gold.start), -1)
-        chosen[found.gold[order]] = order
-        is_cell = np.zeros(len(found.gold), np.bool_)
-        is_cell[order] = True
-        leader = np.full(len(found.gold), len(pred.start))
-        np.minimum.at(leader, found.of, both.pred)
-        best, own = np.zeros(len(gold.start)), found.label == gold.label[found.gold]
-        np.maximum.at(best, found.gold, found.iou)
-        best[found.gold[own]] = found.iou[own]
-        of_chosen = chosen >= 0
-        wrong = (is_cell & ~hit)[found.of]
-        wrong_for = np.full(len(pred.start), -1)
-        wrong_for[both.pred[wrong]] = both.gold[wrong]
-        right = self._right(measured, found, hit)
-        alone = np.ones(len(pred.start), np.bool_)
-        alone[both.pred] = False
+        gold, pred = seen.gold, seen.pred
         cell, partner = np.full(len(gold.start), -1, np.int32), np.full(len(gold.start), -1)
-        cell[of_chosen] = found.label[chosen[of_chosen]]
-        partner[of_chosen] = leader[chosen[of_chosen]]
-        best[of_chosen] = found.iou[chosen[of_chosen]]
+        best, wrong_for = np.zeros(len(gold.start)), np.full(len(pred.start), -1)
+        right, alone = np.zeros(len(pred.start), np.bool_), np.ones(len(pred.start), np.bool_)
+        others: list[tuple[Longs, Longs]] = []
+        for both in self._overlaps(seen, measured):
+            found = self._groups(measured, both)
+            hit = self._hits(seen, found)
+            near = np.flatnonzero(at_least(found.shared, found.union, self.threshold))
+            order = near[np.lexsort((found.label[near], -found.iou[near], ~hit[near], found.gold[near]))]
+            order = order[np.concatenate([[True], found.gold[order][1:] != found.gold[order][:-1]])[: len(order)]]
+            is_cell = np.zeros(len(found.gold), np.bool_)
+            is_cell[order] = True
+            leader = np.full(len(found.gold), len(pred.start))
+            np.minimum.at(leader, found.of, both.pred)
+            np.maximum.at(best, found.gold, found.iou)
+            own = found.label == gold.label[found.gold]
+            best[found.gold[own]] = found.iou[own]
+            rows = found.gold[order]
+            cell[rows], partner[rows], best[rows] = found.label[order], leader[order], found.iou[order]
+            wrong = (is_cell & ~hit)[found.of]
+            wrong_for[both.pred[wrong]] = both.gold[wrong]
+            right[both.pred[hit[found.of]]] = True
+            alone[both.pred] = False
+            others.append((leader[~is_cell], found.gold[~is_cell]))
+            refuse_many_groups(sum(len(one) for one, _ in others), self)
         return Judgement(
             seen,
             cell=cell,
@@ -116,8 +118,8 @@ class GroupedIoU(Measure):
             iou=best,
             right=right,
             wrong_for=np.where(right, -1, wrong_for),
-            unmatched=np.concatenate([leader[~is_cell], np.flatnonzero(alone)]),
-            beside=np.concatenate([found.gold[~is_cell], np.full(np.count_nonzero(alone), -1)]),
+            unmatched=np.concatenate([*(one for one, _ in others), np.flatnonzero(alone)]),
+            beside=np.concatenate([*(one for _, one in others), np.full(np.count_nonzero(alone), -1)]),
         )
 
     @property
@@ -126,13 +128,8 @@ class GroupedIoU(Measure):
         return repr(self) if self.skip[0] != "@" else f"{self!r}#{self._skip_words().digest}"
 
     def _hits(self, seen: Pairing, found: Groups) -> Bools:
-        hits: Bools = (found.label == seen.gold.label.take(found.gold)) & (found.iou >= self.threshold)
-        return hits
-
-    def _right(self, measured: Pairing, found: Groups, hit: Bools) -> Bools:
-        right = np.zeros(len(measured.pred.start), np.bool_)
-        right[measured.overlaps.pred[hit[found.of]]] = True
-        return right
+        same: Bools = found.label == seen.gold.label.take(found.gold)
+        return same & at_least(found.shared, found.union, self.threshold)
 
     def _seen(self, pairing: Pairing) -> tuple[Pairing, Pairing]:
         """Return the spans as this measure sees them, and the same rows with offsets in its unit."""
@@ -153,8 +150,23 @@ class GroupedIoU(Measure):
     def _skip_words(self) -> SkipWords:
         return skip_words(self.skip)
 
-    def _groups(self, measured: Pairing) -> Groups:
-        return groups(measured)
+    def _overlaps(self, seen: Pairing, measured: Pairing) -> Iterator[Overlaps]:
+        """Yield the pairs of spans that share a character, and how much they share in the measure's unit."""
+        return seen.overlap_blocks() if measured is seen else map(measured.shared_by, seen.overlap_blocks())
+
+    def _groups(self, measured: Pairing, both: Overlaps) -> Groups:
+        return groups(measured, both)
+
+
+MANY = 1 << 25
+"""Groups that can be listed one by one."""
+
+
+def refuse_many_groups(number: int, measure: Measure) -> None:
+    """Refuse to list more groups than memory may hold."""
+    if number > MANY:
+        what = f"{measure!r} groups predictions around gold spans in more than {MANY:,} ways, too many to list"
+        raise InputError(f"{what}; score without -o, or give --resolve score or longest.")
 
 
 def normalise(pairing: Pairing, table: TokenTable, skip: SkipWords, merge: bool) -> Pairing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,37 +11,46 @@ import numpy as np
 if TYPE_CHECKING:
     from spanscore.align import Pairing
     from spanscore.corpus.columns import Bools, Floats, Ints, Longs
+    from spanscore.overlap import Overlaps
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The IoU of each gold span with the union of its overlapping predictions of each type.
+    """Gold spans and the union of their overlapping predictions of each type: what they share, and cover together.
 
-    `of` is the group of each overlapping pair, in the order of the pairing's overlaps.
+    `of` is the group of each overlapping pair, in the order of the overlaps.
     """
 
     gold: Longs
     label: Ints
-    iou: Floats
+    shared: Longs
+    union: Longs
     of: Longs
 
+    @cached_property
+    def iou(self) -> Floats:
+        """The IoU of each group; 1 where both are empty."""
+        if self.union.all():
+            return self.shared / self.union
+        return np.where(self.union == 0, 1.0, self.shared / np.maximum(self.union, 1))
 
-def groups(pairing: Pairing, *, off_by_one: bool = False, disjoint: bool = False) -> Groups:
-    """Group the overlaps of a pairing: |gold ∩ union| / |gold ∪ union|, 1 where both are empty.
+
+def groups(pairing: Pairing, both: Overlaps, *, off_by_one: bool = False, disjoint: bool = False) -> Groups:
+    """Group overlaps of a pairing, all those of some gold spans: |gold ∩ union| / |gold ∪ union|.
 
     A group is nearly always a single prediction; unions are computed only where several predictions overlap a gold
     span. With `off_by_one`, they are computed as presidio-evaluator 0.3.2 does: the gold span and the first prediction
     of a type end one later, further predictions begin one earlier. With `disjoint`, predictions share nothing with each
     other, so that their sizes add up, and their positions do not matter.
     """
-    both, gold, pred = pairing.overlaps, pairing.gold, pairing.pred
+    gold, pred = pairing.gold, pairing.pred
     gold_length, pred_length = gold.end - gold.start, pred.end - pred.start
     label = pred.label.take(both.pred)
     shared, covered = both.shared, pred_length.take(both.pred).astype(np.int64)
     crowded = np.bincount(both.gold, minlength=len(gold.start)).take(both.gold) > 1
     if not crowded.any():
         union = gold_length.take(both.gold) + covered - shared
-        return Groups(both.gold, label, _iou(shared, union), np.arange(len(both)))
+        return Groups(both.gold, label, shared, union, np.arange(len(both)))
 
     rows = np.flatnonzero(crowded)
     key = (both.gold[rows] * len(pairing.labels) + label[rows]) * np.int64(len(pred.start)) + both.pred[rows]
@@ -69,7 +79,7 @@ def groups(pairing: Pairing, *, off_by_one: bool = False, disjoint: bool = False
     size = gold_length.take(leader_gold).astype(np.int64)
     if off_by_one:
         size[len(alone) :] += 1
-    return Groups(leader_gold, label.take(leaders), _iou(shared, size + covered - shared), of)
+    return Groups(leader_gold, label.take(leaders), shared, size + covered - shared, of)
 
 
 def _union(number: Longs, first: Bools, low: Ints, high: Ints, start: Ints, end: Ints) -> tuple[Longs, Longs]:
@@ -86,9 +96,3 @@ def _reached(number: Longs, first: Bools, end: Ints) -> Longs:
     furthest = np.maximum.accumulate(number * stride + end) - number * stride
     before = np.concatenate([[0], furthest[:-1]])
     return np.where(first, 0, before)
-
-
-def _iou(shared: Longs, union: Longs) -> Floats:
-    if union.all():
-        return shared / union
-    return np.where(union == 0, 1.0, shared / np.maximum(union, 1))

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
     from spanscore.corpus.columns import Bools, Floats, Ints, Longs
+
+
+HIDDEN, PARTLY, EXPOSED = range(3)
+"""What masking all predictions does to a gold span."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """What masking does to each gold span, and the ranges that stay readable: the gold row, start and end of each.
+
+    The ranges are sorted by gold row and start.
+    """
+
+    fate: NDArray[np.uint8]
+    row: Longs
+    start: Longs
+    end: Longs
+
+    def readable(self) -> list[tuple[tuple[int, int], ...]]:
+        """Return the readable ranges of each gold span."""
+        bounds = np.searchsorted(self.row, np.arange(len(self.fate) + 1)).tolist()
+        ranges = list(zip(self.start.tolist(), self.end.tolist(), strict=True))
+        return [tuple(ranges[low:high]) for low, high in pairwise(bounds)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +57,8 @@ class Judgement:
     wrong_for: Longs
     unmatched: Longs
     beside: Longs | None = None
+    exposure: Exposure | None = None
+    """What masking leaves readable, if the measure is about that."""
 
     @classmethod
     def from_pairs(

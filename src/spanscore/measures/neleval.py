@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from spanscore.align.pairing import IDENTITY, PLACE
-from spanscore.corpus.columns import ranges
+from spanscore.corpus.columns import pieces, ranges
 from spanscore.errors import InputError, UsageError
 from spanscore.measures.exact import identical
 from spanscore.measures.interface import Measure
@@ -24,7 +24,8 @@ from spanscore.measures.neleval_keys import (
     keep_filtered,
     values_of,
 )
-from spanscore.measures.weights import Weights, weights
+from spanscore.measures.weights import TAXONOMY, Weights, weights
+from spanscore.overlap import BLOCK
 from spanscore.spec import Spec, parameter
 from spanscore.tally import Tally
 
@@ -43,6 +44,7 @@ UNIT = 2.0**-36
 class Keyed(Measure):
     """Base of neleval's measures: a filter, a key, and separate numerators of precision and recall."""
 
+    recall_of_spans: ClassVar[bool] = False  # what a key does not tell apart counts once
     filter: str = parameter("none", "Which mentions count.", choices=FILTERS)
     key: str = parameter(
         "span", "Fields that must match, joined by +: docid, start, end, span, type, kbid, eid or an attribute."
@@ -90,6 +92,11 @@ class Keyed(Measure):
         return fields_of(self.key)
 
     @property
+    def compares_ids(self) -> bool:
+        """The key may hold the id of the entity."""
+        return bool({"kbid", "eid"} & set(self.fields))
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The attributes in the key; mentions without an entity are legal."""
         return tuple(name for name in self.fields if name not in FIELDS)
@@ -108,7 +115,11 @@ class Keyed(Measure):
 class Weighted(Keyed):
     """Base of sets and overlap: related types and related entries get partial credit."""
 
-    type_weights: str = parameter("none", "File of gold type, system type, weight.", choices=("none", "@file"))
+    type_weights: str = parameter(
+        "none",
+        "File of gold type, system type, weight; or weights from the taxonomy.",
+        choices=("none", "@file", "taxonomy(decay=0.5)"),
+    )
     kb_weights: str = parameter("none", "File of gold id, system id, weight.", choices=("none", "@file"))
 
     def __post_init__(self) -> None:
@@ -117,6 +128,8 @@ class Weighted(Keyed):
             if getattr(self, name) != "none" and not fields & set(self.fields):
                 needed = " or ".join(sorted(fields))
                 raise UsageError(f"{self.called or self.name}: {name} needs {needed} in the key, which is {self.key}.")
+        if self.type_weights.startswith(TAXONOMY):
+            weights(self.type_weights)  # refuses a decay that is not possible
 
     @property
     def by_type(self) -> bool:
@@ -220,11 +233,13 @@ class Sets(Weighted):
         keys = base[1][pred][order]
         low = np.searchsorted(keys, base[0][gold], "left")
         counts = np.searchsorted(keys, base[0][gold], "right") - low
-        a, b = np.repeat(np.arange(len(gold)), counts), order[ranges(low, counts)]
-        weight = self._weigh(seen, gold[a], pred[b])
         found, right = np.zeros(len(gold)), np.zeros(len(pred))
-        np.maximum.at(found, a, weight)
-        np.maximum.at(right, b, weight)
+        for first, last in pieces(counts, BLOCK):
+            some = counts[first:last]
+            a, b = np.repeat(np.arange(first, last), some), order[ranges(low[first:last], some)]
+            weight = self._weigh(seen, gold[a], pred[b])
+            np.maximum.at(found, a, weight)
+            np.maximum.at(right, b, weight)
         return (gold, found), (pred, right)
 
     def _same_place(self, seen: Pairing) -> tuple[Longs, Longs]:
@@ -271,11 +286,11 @@ class Overlap(Weighted):
         """Judge a mention as right if all of it is covered."""
         seen, shares = self._shares(pairing)
         gold, pred = (shares[number][self.strategies[number]] for number in range(2))
-        both = seen.overlaps
         partner, best = np.full(len(gold), -1), np.zeros(len(gold))
-        iou = seen.iou
-        order = np.lexsort((-both.pred, iou))
-        partner[both.gold[order]], best[both.gold[order]] = both.pred[order], iou[order]
+        for both in seen.overlap_blocks():
+            iou = seen.iou(both)
+            order = np.lexsort((-both.pred, iou))
+            partner[both.gold[order]], best[both.gold[order]] = both.pred[order], iou[order]
         found = gold >= 1
         cell = np.where(found, seen.gold.label, -1).astype(np.int32)
         right = pred >= 1
@@ -301,23 +316,26 @@ class Overlap(Weighted):
     def covered(self, seen: Pairing) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return the share of each gold and each predicted mention that is covered, by strategy."""
         grouped = self._grouped(seen)
-        both = seen.overlaps
-        a, b, shared = both.gold, both.pred, both.shared
-        if grouped[0] is not seen.gold.doc:
-            same = grouped[0][a] == grouped[1][b]
-            a, b, shared = a[same], b[same], shared[same]
-        weight = self._weigh(seen, a, b) if self._tables else None
-        covered = []
-        for side, rows in ((seen.gold, a), (seen.pred, b)):
-            length = (side.end - side.start)[rows]
-            share = np.where(length == 0, 1.0, shared / np.maximum(length, 1))
-            share = share if weight is None else share * weight
-            best = np.zeros(len(side.doc))
-            np.maximum.at(best, rows, share)
-            credit = shared.astype(np.float64) if weight is None else shared * weight
-            total = np.bincount(rows, np.where(length == 0, share, credit), minlength=len(side.doc))
-            covered.append({"max": best, "sum": total / np.maximum(side.end - side.start, 1)})
-        return covered[0], covered[1]
+        sides = seen.gold, seen.pred
+        best, total = ([np.zeros(len(side.doc)) for side in sides] for _ in range(2))
+        for both in seen.overlap_blocks():
+            a, b, shared = both.gold, both.pred, both.shared
+            if grouped[0] is not seen.gold.doc:
+                same = grouped[0][a] == grouped[1][b]
+                a, b, shared = a[same], b[same], shared[same]
+            weight = self._weigh(seen, a, b) if self._tables else None
+            for number, (side, rows) in enumerate(zip(sides, (a, b), strict=True)):
+                length = (side.end - side.start)[rows]
+                share = np.where(length == 0, 1.0, shared / np.maximum(length, 1))
+                share = share if weight is None else share * weight
+                np.maximum.at(best[number], rows, share)
+                credit = shared.astype(np.float64) if weight is None else shared * weight
+                total[number] += np.bincount(rows, np.where(length == 0, share, credit), minlength=len(side.doc))
+        gold, pred = (
+            {"max": most, "sum": added / np.maximum(side.end - side.start, 1)}
+            for side, most, added in zip(sides, best, total, strict=True)
+        )
+        return gold, pred
 
 
 class OverlapMaxMax(Overlap):
@@ -378,10 +396,14 @@ def _covered_by(seen: Pairing, measure: Overlap) -> tuple[dict[str, Floats], dic
 
 def judge_by_key(seen: Pairing, gold: Longs, pred: Longs) -> Judgement:
     """Judge a mention as right if one of the other side has the same key."""
-    order = np.argsort(pred, kind="stable")
-    low = np.searchsorted(pred[order], gold, "left")
-    counts = np.searchsorted(pred[order], gold, "right") - low
-    a, b = np.repeat(np.arange(len(gold)), counts), order[ranges(low, counts)]
+    sides = []
+    for mine, other in ((gold, pred), (pred, gold)):
+        keys, first = np.unique(other, return_index=True)
+        place = np.minimum(np.searchsorted(keys, mine), max(len(keys) - 1, 0))
+        rows = np.flatnonzero(keys[place] == mine) if len(keys) else np.zeros(0, np.int64)
+        sides.append((rows, first[place[rows]]))
+    # the first partner of each mention: a list of all pairs that share a key would grow with their square
+    a, b = (np.concatenate([sides[0][i], sides[1][1 - i]]) for i in range(2))
     return Judgement.from_pairs(seen, a, b, np.ones(len(a), np.bool_))
 
 

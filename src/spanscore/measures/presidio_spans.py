@@ -120,7 +120,7 @@ class Tagged:
         """Whether each token is ignored between spans: 1 if it is, -1 if not, 0 if nobody has asked yet."""
         return np.zeros(len(self.gold), np.int8)
 
-    def _ignored(self, token: Longs) -> Bools:
+    def ignored(self, token: Longs) -> Bools:
         """Return whether each of these tokens, without the white space at its edges, is a skip word."""
         new = token[self._known[token] == 0]
         if len(new):
@@ -135,7 +135,7 @@ class Tagged:
         token = token.copy()
         gaps = np.flatnonzero(~nothing) if self.skip else np.zeros(0, np.int64)
         while len(gaps):
-            gaps = gaps[self._ignored(token[gaps])]
+            gaps = gaps[self.ignored(token[gaps])]
             token[gaps] += 1
             done = token[gaps] == stop[gaps]
             nothing[gaps[done]] = True
@@ -153,9 +153,9 @@ def presidio_spans(pairing: Pairing, skip: SkipWords, named: str, *, typed: bool
 
 
 def _spans(pairing: Pairing, skip: SkipWords, named: str, typed: bool) -> PresidioSpans:
-    tagged = pairing.once(_tagged, skip, named)
+    tagged = tagged_tokens(pairing, skip, named)
     gold, pred = (
-        _pieces(side if typed else _one_label(side), owners, tagged)
+        _pieces(side if typed else with_one_label(side), owners, tagged)
         for side, owners in ((pairing.gold, tagged.gold), (pairing.pred, tagged.pred))
     )
     spans = Pairing(_merged(gold), _merged(pred), by_document=pairing.by_document, identity=None)
@@ -163,9 +163,14 @@ def _spans(pairing: Pairing, skip: SkipWords, named: str, typed: bool) -> Presid
     return PresidioSpans(spans, gold, pred, tagged.table)
 
 
-def _one_label(side: Corpus) -> Corpus:
+def with_one_label(side: Corpus) -> Corpus:
     """Rename every label; unlike `spans.one_label`, this keeps all rows, which are the owners of tokens."""
     return side.with_columns(label=np.zeros(len(side.doc), np.int32), labels=("PII",))
+
+
+def tagged_tokens(pairing: Pairing, skip: SkipWords, named: str) -> Tagged:
+    """Return the tokens of a pairing, with the spans that tag them."""
+    return pairing.once(_tagged, skip, named)
 
 
 def _tagged(pairing: Pairing, skip: SkipWords, named: str) -> Tagged:

@@ -10,21 +10,21 @@ import numpy as np
 from spanscore.align.pairing import IDENTITY, Pairing
 from spanscore.corpus import Corpus
 from spanscore.errors import InputError
-from spanscore.measures.assignment import best_pairs
+from spanscore.measures.assignment import best_pairs, refuse_too_many
 from spanscore.measures.char import judge_by_coverage, merge_touching
 from spanscore.measures.exact import identical, judge_in_place
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
 from spanscore.measures.phi_tables import phi_table
 from spanscore.measures.sandbox_words import TEXT, right_by_offset, right_by_text, words_of
-from spanscore.overlap import overlaps
+from spanscore.overlap import Join
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from spanscore.corpus.columns import Bools, Longs
+    from spanscore.corpus.columns import Bools, Ints, Longs
 
 DATE_FORMAT = "dateFormat"
 ADDRESS_TYPES = ("addressType", "locationType")
@@ -64,18 +64,18 @@ class Instance(Measure):
     def tally(self, pairing: Pairing) -> Tally:
         """Count the annotations that match."""
         pairing = self._seen(pairing)
-        return Tally.of_found(pairing, pairing.gold, pairing.pred, self._matches(pairing)[0])
+        return Tally.of_found(pairing, pairing.gold, pairing.pred, self.matches(pairing)[0])
 
     def judge(self, pairing: Pairing) -> Judgement:
         """Pair annotations that match, then annotations of two kinds in the same place."""
         pairing = self._seen(pairing)
-        return judge_in_place(pairing, *self._matches(pairing))
+        return judge_in_place(pairing, *self.matches(pairing))
 
     def _seen(self, pairing: Pairing) -> Pairing:
         """Return the annotations that this measure counts."""
         return pairing.distinct(self.identity)
 
-    def _matches(self, pairing: Pairing) -> tuple[Longs, Longs]:
+    def matches(self, pairing: Pairing) -> tuple[Longs, Longs]:
         """Return the rows that match, one to one, as many as possible."""
         a, b = self._candidates(pairing)
         if len(a) and (np.bincount(a).max() > 1 or np.bincount(b).max() > 1):
@@ -117,10 +117,13 @@ class InstanceRelax(Instance):
 
     def _candidates(self, pairing: Pairing) -> tuple[Longs, Longs]:
         gold, pred = pairing.gold, pairing.pred
-        a, b = _near_starts(pairing, 0 if self.anchor == "start" else self.tolerance)
-        off = np.abs(gold.end[a].astype(np.int64) - pred.end[b])
-        same = (gold.label[a] == pred.label[b]) & (off <= self.tolerance)
-        return a[same], b[same]
+        found: list[tuple[Longs, Longs]] = []
+        for a, b in _near_starts(pairing, 0 if self.anchor == "start" else self.tolerance):
+            off = np.abs(gold.end[a].astype(np.int64) - pred.end[b])
+            same = (gold.label[a] == pred.label[b]) & (off <= self.tolerance)
+            found.append((a[same], b[same]))
+            refuse_too_many(sum(len(rows) for rows, _ in found) - len(gold.doc) - len(pred.doc), repr(self))
+        return np.concatenate([rows for rows, _ in found]), np.concatenate([rows for _, rows in found])
 
     def _weights(self, pairing: Pairing, a: Longs, b: Longs) -> Longs:
         """Prefer more matches, then smaller differences."""
@@ -264,26 +267,48 @@ def _of_kinds(pairing: Pairing, kinds: tuple[str, ...], fields: tuple[str, ...])
 
 def _strict(pairing: Pairing) -> tuple[Longs, Longs]:
     """Return the rows of one kind in the same place, except those whose texts differ."""
-    a, b = identical(pairing, same_label=True)
     columns = [side.attrs.get(TEXT) for side in (pairing.gold, pairing.pred)]
     if columns[0] is None or columns[1] is None:
-        return a, b
-    mine, other = columns[0].codes[a], columns[1].codes[b]
+        return identical(pairing, same_label=True)
+    codes = columns[0].codes, columns[1].codes
+    if all((side >= 0).all() for side in codes):
+        return _same_text(pairing, *codes)
+    a, b = identical(pairing, same_label=True)
+    mine, other = codes[0][a], codes[1][b]
     same = (mine == other) | (mine < 0) | (other < 0)
     return a[same], b[same]
 
 
-def _near_starts(pairing: Pairing, tolerance: int) -> tuple[Longs, Longs]:
-    """Return all pairs of rows whose starts differ by no more than this."""
-    gold, pred = pairing.gold, pairing.pred
-    if tolerance == 0 and (gold.start < gold.end).all() and (pred.start < pred.end).all():
-        same = gold.start[pairing.overlaps.gold] == pred.start[pairing.overlaps.pred]
-        return pairing.overlaps.gold[same], pairing.overlaps.pred[same]
-    first, second = gold.start.astype(np.int64), pred.start.astype(np.int64) + tolerance
-    found = overlaps(
-        gold.with_columns(start=first, end=first + 2 * tolerance + 1), pred.with_columns(start=second, end=second + 1)
+def _same_text(pairing: Pairing, *codes: Ints) -> tuple[Longs, Longs]:
+    """Return the rows of one kind in the same place with the same text; in one place there may be many texts."""
+    orders, sides = [], []
+    kinds = np.int64(max(len(pairing.labels), 1))
+    kind, place = np.unique(
+        np.concatenate(
+            [text * kinds + side.label for side, text in zip((pairing.gold, pairing.pred), codes, strict=True)]
+        ),
+        return_inverse=True,
     )
-    return found.gold, found.pred
+    for side, label in zip((pairing.gold, pairing.pred), np.split(place, [len(codes[0])]), strict=True):
+        orders.append(np.lexsort((label, side.end, side.start, side.doc)))
+        named = label[orders[-1]].astype(np.int32)
+        sides.append(side.with_spans(orders[-1], label=named, labels=tuple(map(str, range(len(kind))))))
+    a, b = identical(Pairing(sides[0], sides[1]), same_label=True)
+    return orders[0][a], orders[1][b]
+
+
+def _near_starts(pairing: Pairing, tolerance: int) -> Iterator[tuple[Longs, Longs]]:
+    """Yield all pairs of rows whose starts differ by no more than this, in blocks of bounded size."""
+    gold, pred = pairing.gold, pairing.pred
+    solid = (gold.start < gold.end).all() and (pred.start < pred.end).all()
+    if tolerance == 0 and solid and not pairing.dense:
+        same = gold.start[pairing.overlaps.gold] == pred.start[pairing.overlaps.pred]
+        yield pairing.overlaps.gold[same], pairing.overlaps.pred[same]
+        return
+    first, second = gold.start.astype(np.int64), pred.start.astype(np.int64) + tolerance
+    points = pred.with_columns(start=second, end=second + 1)
+    for found in Join(gold.with_columns(start=first, end=first + 2 * tolerance + 1), points).blocks():
+        yield found.gold, found.pred
 
 
 def _field_codes(pairing: Pairing, fields: tuple[str, ...], meaning: Callable[[object], object]) -> tuple[Longs, Longs]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spanscore.align.characters import white_space
 from spanscore.align.tokenizers import tokenizer
 from spanscore.corpus.columns import mixed, ranges
 from spanscore.errors import InputError, printable
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from spanscore.align import Pairing
-    from spanscore.align.characters import Letters
+    from spanscore.align.characters import Cut, Letters
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Ints, Longs
 
@@ -47,7 +48,9 @@ class Words:
 def words_of(pairing: Pairing, named: str) -> tuple[Words, Words]:
     """Return the tokens of every annotation: of its text attribute, or of the document's text."""
     if named == "whitespace" and not any(TEXT in side.attrs for side in (pairing.gold, pairing.pred)):
-        return pairing.once(_cut_at_blanks)
+        for side in (pairing.gold, pairing.pred):
+            _refuse_without_text(pairing, side.doc)
+        return pairing.once(distinct_words, white_space)
     return pairing.once(_cut_by, named)
 
 
@@ -99,15 +102,13 @@ def _matched(order: Longs, new: Bools, size: int) -> Longs:
     return found
 
 
-def _cut_at_blanks(pairing: Pairing) -> tuple[Words, Words]:
-    """Cut annotations at white space."""
-    sides = pairing.gold, pairing.pred
-    for side in sides:
-        _refuse_without_text(pairing, side.doc)
+def distinct_words(pairing: Pairing, at: Cut) -> tuple[Words, Words]:
+    """Cut annotations at some characters; their documents must have texts."""
+    sides, letters = (pairing.gold, pairing.pred), pairing.letters
     if all(_flat(side) for side in sides):
-        gold, pred = (_cut_flat(pairing.letters, side) for side in sides)
+        gold, pred = (_cut_flat(letters, side, at) for side in sides)
         return gold, pred
-    doc, start, end = pairing.letters.tokens(words=False)
+    doc, start, end = letters.all_pieces(at)
     stride = np.int64(1 + max(int(column.max(initial=0)) for column in (end, sides[0].end, sides[1].end)))
     gold, pred = (_cut_side(side, doc * stride + start, doc * stride + end, stride) for side in sides)
     return gold, pred
@@ -118,9 +119,9 @@ def _flat(side: Corpus) -> bool:
     return bool(((side.doc[1:] != side.doc[:-1]) | (side.start[1:] >= side.end[:-1])).all())
 
 
-def _cut_flat(letters: Letters, side: Corpus) -> Words:
+def _cut_flat(letters: Letters, side: Corpus, at: Cut) -> Words:
     """Return the tokens of annotations that do not overlap: no two of them are the same."""
-    owner, start, end = letters.pieces(side.doc, side.start, side.end)
+    owner, start, end = letters.pieces(side.doc, side.start, side.end, at)
     return Words(side.doc[owner], side.label[owner], start, end, owner, None)
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from spanscore.align.pairing import Pairing
-from spanscore.measures.assignment import best_pairs
+from spanscore.measures.assignment import best_pairs, refuse_too_many
 from spanscore.measures.exact import identical
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
+from spanscore.measures.thresholds import at_least
+from spanscore.overlap import Join, Overlaps
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 
@@ -108,7 +110,7 @@ class SemevalExact(SemevalStrict):
 class SemevalPartial(SemevalStrict):
     """Pairs of spans that overlap, of any types; half credit if their boundaries differ.
 
-    As `semeval.exact`, but a pair with other boundaries is partial and counts half:
+    As `semeval.exact`, but a pair with different boundaries is partial and counts half:
     P = (correct + partial / 2) / actual, R = (correct + partial / 2) / possible.
     """
 
@@ -141,18 +143,25 @@ def _pair_up(pairing: Pairing, least: float) -> tuple[Longs, Longs]:
     gold, pred = pairing.gold, pairing.pred
     found = [identical(pairing, same_label=True)]
     found.append(_in_turn(pairing, *_free(pairing, found)))
-    a, b, shared = pairing.overlaps.gold, pairing.overlaps.pred, pairing.overlaps.shared
-    free_gold, free_pred = _free(pairing, found)
-    if not (free_gold.all() and free_pred.all()):
-        left = np.flatnonzero(free_gold[a] & free_pred[b])
-        a, b, shared = a[left], b[left], shared[left]
-    if least > 0:
-        enough = np.flatnonzero(shared >= least * (gold.end - gold.start)[a])
-        a, b, shared = a[enough], b[enough], shared[enough]
-    weight = np.maximum(shared, 1)
-    weight[gold.label[a] == pred.label[b]] += 1 + shared.sum()
-    chosen = best_pairs(a, b, weight)
-    found.append((a[chosen], b[chosen]))
+    free = _free(pairing, found)
+    if pairing.dense:
+        rows = [np.flatnonzero(one) for one in free]
+        join = Join(gold.with_spans(rows[0]), pred.with_spans(rows[1]))
+        worst = int(np.argmax(join.by_document))
+        refuse_too_many(int(join.by_document[worst]), gold.place(worst))
+        blocks = (Overlaps(rows[0][one.gold], rows[1][one.pred], one.shared) for one in join.document_blocks())
+    for both in blocks if pairing.dense else (pairing.overlaps,):
+        a, b, shared = both.gold, both.pred, both.shared
+        if not (free[0].all() and free[1].all()):
+            left = np.flatnonzero(free[0][a] & free[1][b])
+            a, b, shared = a[left], b[left], shared[left]
+        if least > 0:
+            enough = np.flatnonzero(at_least(shared, (gold.end - gold.start)[a], least))
+            a, b, shared = a[enough], b[enough], shared[enough]
+        weight = np.maximum(shared, 1)
+        weight[gold.label[a] == pred.label[b]] += 1 + shared.sum()
+        chosen = best_pairs(a, b, weight)
+        found.append((a[chosen], b[chosen]))
     return np.concatenate([rows for rows, _ in found]), np.concatenate([rows for _, rows in found])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
+from spanscore.measures.thresholds import at_least
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 
@@ -43,6 +44,7 @@ class SixWayStrict(Measure):
     """
 
     name: ClassVar[str] = "sixway.strict"
+    recall_of_spans: ClassVar[bool] = False  # a gold span counts once for each prediction that takes it
     credit: ClassVar[tuple[float, float, float]] = (1.0, 0.0, 0.0)
     """The credit of a strict, an exact and a partial prediction."""
     threshold: float = parameter(0.5, "Minimum overlap ratio for exact and partial.", low=0.0, high=1.0)
@@ -95,23 +97,29 @@ def _count(pairing: Pairing, threshold: float) -> Tally:
 
 def _take(pairing: Pairing, threshold: float) -> tuple[Longs, Floats, Longs]:
     """Return for each prediction the gold row that it takes (-1: none), their ratio, and its label."""
-    gold, pred, both = pairing.gold, pairing.pred, pairing.overlaps
-    longer = np.maximum((gold.end - gold.start)[both.gold], (pred.end - pred.start)[both.pred])
-    ratio = np.where(longer == 0, 1.0, both.shared / np.maximum(longer, 1))
-    same = gold.label[both.gold] == pred.label[both.pred]
-    pairs = np.arange(len(both))
-    if len(both) and (np.bincount(both.pred) > 1).any():
-        pairs = _best(both.gold, both.pred, ratio, same)
-    near = ratio[pairs] >= threshold
-    kind = np.where(same[pairs], np.where(ratio[pairs] == 1, STRICT, EXACT), PARTIAL)
-    kind = np.where(near | (kind == STRICT), kind, INCORRECT)
-    rows = both.pred[pairs]
+    gold, pred = pairing.gold, pairing.pred
+    sizes = gold.end - gold.start, pred.end - pred.start
     taken, ratios, kinds = (
         np.full(len(pred.start), -1),
         np.zeros(len(pred.start)),
         np.full(len(pred.start), SPURIOUS),
     )
-    taken[rows], ratios[rows], kinds[rows] = both.gold[pairs], ratio[pairs], kind
+    for both in pairing.overlap_blocks():
+        longer = np.maximum(sizes[0][both.gold], sizes[1][both.pred])
+        ratio = np.where(longer == 0, 1.0, both.shared / np.maximum(longer, 1))
+        same = gold.label[both.gold] == pred.label[both.pred]
+        pairs = np.arange(len(both))
+        if len(both) and (np.bincount(both.pred) > 1).any():
+            pairs = _best(both.gold, both.pred, ratio, same)
+        near = at_least(both.shared[pairs], longer[pairs], threshold)
+        kind = np.where(same[pairs], np.where(ratio[pairs] == 1, STRICT, EXACT), PARTIAL)
+        kind = np.where(near | (kind == STRICT), kind, INCORRECT)
+        rows, new = both.pred[pairs], both.gold[pairs]
+        if (taken[rows] >= 0).any():  # a block before this one has gold rows for it, which come first
+            typed = same[pairs] & (gold.label[taken[rows]] != pred.label[rows])
+            better = (ratio[pairs] > ratios[rows]) | (typed & (ratio[pairs] == ratios[rows])) | (taken[rows] < 0)
+            rows, new, kind, pairs = rows[better], new[better], kind[better], pairs[better]
+        taken[rows], ratios[rows], kinds[rows] = new, ratio[pairs], kind
     return taken, ratios, kinds
 
 

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanscore.errors import InputError, file_stamp, printable
+from spanscore.align.taxonomy import ROOT, Taxonomy
+from spanscore.errors import InputError, UsageError, file_stamp, printable, unknown
+from spanscore.spec import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spanscore.corpus.columns import Floats, Ints
+
+
+TAXONOMY = "taxonomy"
 
 
 @dataclass(frozen=True)
@@ -45,9 +50,57 @@ class Weights:
         return np.array([self(values[a], values[b]) for a, b in codes] or [0.0])[place]
 
 
+@dataclass(frozen=True)
+class TaxonomyWeights(Weights):
+    """The credit of a system's type that is the gold type, or above it in the taxonomy; any label of a type counts.
+
+    A type is one step below its branch, and a branch one step below PII; each step up multiplies by the decay.
+
+    >>> related = weights("taxonomy(decay=0.5)")
+    >>> [related("FIRSTNAME", other) for other in ("first_name", "PERSON", "PII", "LASTNAME")]
+    [1.0, 0.5, 0.25, 0.0]
+    """
+
+    taxonomy: Taxonomy
+    decay: float
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that identify the taxonomy; the decay is part of the measure."""
+        return self.taxonomy.digest
+
+    def __call__(self, gold: object, pred: object) -> float:
+        """Return the weight of one pair."""
+        if not isinstance(gold, str) or not isinstance(pred, str) or gold == pred:
+            return float(gold == pred)
+        found, other = self.taxonomy.resolve(gold), self.taxonomy.resolve(pred)
+        if found.type is None or other.type is None:
+            return 0.0
+        path = list(dict.fromkeys((found.type, found.branch, ROOT)))
+        return self.decay ** path.index(other.type) if other.type in path else 0.0
+
+
 def weights(name: str) -> Weights | None:
-    """Return the table `none`, or that of a file: lines of gold, system and weight, separated by tabs."""
+    """Return the table `none`, or that of a file: lines of gold, system and weight, separated by tabs.
+
+    `taxonomy(decay=0.5)` are weights from the taxonomy, or with `file` from a user's.
+    """
+    if name.startswith(TAXONOMY):
+        return _of_taxonomy(name)
     return None if name == "none" else _read(name[1:], file_stamp(name[1:]))
+
+
+def _of_taxonomy(name: str) -> TaxonomyWeights:
+    given = dict(Spec.parse(name).arguments)
+    if other := next((key for key in given if key not in ("decay", "file")), None):
+        raise UsageError(unknown("option of taxonomy weights", other, ["decay", "file"]))
+    try:
+        decay = float(given.get("decay", "0.5"))
+    except ValueError:
+        decay = float("nan")
+    if not 0 <= decay <= 1:
+        raise UsageError("the decay of taxonomy weights must be between 0 and 1.")
+    return TaxonomyWeights({}, Taxonomy.of(given.get("file")), decay)
 
 
 @cache

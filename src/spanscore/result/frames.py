@@ -14,29 +14,42 @@ if TYPE_CHECKING:
     from spanscore.result import Result
     from spanscore.verdicts import Error, Place
 
+TEXTS = ("system", "measure", "level", "type", "by", "slice", "average")
+SCORES = {*NUMBERS, *(f"{name}_{end}" for name in NUMBERS for end in ("low", "high")), "beta"}
+
+
+def records(result: Result) -> list[dict[str, Any]]:
+    """Return one row per system, measure, type and slice: scores, confidence intervals (if any) and counts."""
+    lines = list(rows(result, averages=True))
+    signatures = {(one.system, repr(one.measure), one.level): one.signature for one in result.scores}
+    counts = list(dict.fromkeys(name for line in lines for name in line.score.counts))
+    leveled = any(line.level for line in lines)
+    texts = [name for name in TEXTS if name != "level" or leveled]
+    found = []
+    for line in lines:
+        row: dict[str, Any] = {name: getattr(line, name) for name in texts}
+        for name in NUMBERS:
+            row[name] = known(getattr(line.score, name))
+            if result.bootstrap is not None:
+                ends = (None, None) if line.interval is None else getattr(line.interval, name)
+                row[f"{name}_low"], row[f"{name}_high"] = map(known, ends)
+        row["beta"] = line.score.beta
+        row |= {name: line.score.counts.get(name) for name in counts}
+        found.append({**row, "signature": signatures[line.system, line.measure, line.level]})
+    return found
+
 
 def results_table(result: Result) -> Any:
-    """Return one row per system, measure, type and slice: scores, confidence intervals (if any) and counts."""
+    """Return the rows of a result as an Arrow table; scores are numbers even where all are undefined."""
     pa = pyarrow("a table of results")
-    lines = list(rows(result, averages=True))
-    signatures = {(one.system, repr(one.measure)): one.signature for one in result.scores}
-    text, number = pa.string(), pa.float64()
-    columns: dict[str, Any] = {
-        name: pa.array([getattr(line, name) for line in lines], text)
-        for name in ("system", "measure", "type", "by", "slice", "average")
-    }
-    for name in NUMBERS:
-        columns[name] = pa.array([known(getattr(line.score, name)) for line in lines], number)
-        if result.bootstrap is not None:
-            for place, end in enumerate(("low", "high")):
-                ends = [None if line.interval is None else getattr(line.interval, name)[place] for line in lines]
-                columns[f"{name}_{end}"] = pa.array([known(value) for value in ends], number)
-    columns["beta"] = pa.array([line.score.beta for line in lines], number)
-    for name in dict.fromkeys(name for line in lines for name in line.score.counts):
-        counts = [line.score.counts.get(name) for line in lines]
-        integral = all(count is None or isinstance(count, int) for count in counts)
-        columns[name] = pa.array(counts, pa.int64() if integral else number)
-    columns["signature"] = pa.array([signatures[line.system, line.measure] for line in lines], text)
+    listed = records(result)
+    keys = listed[0] if listed else dict.fromkeys((*TEXTS, *NUMBERS, "beta", "signature"))
+    columns = {}
+    for key in keys:
+        values = [row[key] for row in listed]
+        integral = key not in SCORES and all(value is None or isinstance(value, int) for value in values)
+        kind = pa.string() if key in (*TEXTS, "signature") else pa.int64() if integral else pa.float64()
+        columns[key] = pa.array(values, kind)
     return pa.table(columns)
 
 

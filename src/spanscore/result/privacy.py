@@ -40,7 +40,7 @@ def _shape(character: str) -> str:
 
 
 def _plain(character: str) -> bool:
-    """Check for whitespace and punctuation, which reveal nothing about a person."""
+    """Return whether a character is whitespace or punctuation, which reveals nothing about a person."""
     return character.isspace() or unicodedata.category(character)[0] in "PZ"
 
 

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spanscore.align.span_groups import NONE, SpanGroups, is_span_property, slice_name
 from spanscore.errors import UsageError, printable, unknown
-from spanscore.stats import Bootstrap, Interval, Kinds, binomial_most, percentile_interval, stream
+from spanscore.measures.span_precision import SpanPrecision
+from spanscore.measures.span_recall import SpanRecall
+from spanscore.stats import Interval, Kinds, Missed, binomial_most, intervals, stream
+from spanscore.tally import NO_TYPE
 from spanscore.verdicts import Error, errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spanscore.align import Pairing
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Floats, Longs
     from spanscore.measures import Judgement, Measure
+    from spanscore.stats import Bootstrap
     from spanscore.tally import Counts, Tally
 
 NUMBERS = ("precision", "recall", "f")
-NONE = "(none)"
-"""Slice name for documents without a value."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,16 @@ class Score:
     counts: dict[str, Any] = field(hash=False)
 
 
+@dataclass(frozen=True)
+class Gap:
+    """The largest gap of recall between two slices; its confidence interval allows for the choice of the two."""
+
+    highest: str
+    lowest: str
+    difference: float
+    interval: tuple[float, float] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """The scores of one system by one measure: overall, by type and by document."""
@@ -48,6 +62,13 @@ class Scores:
     beta: float
     signature: str
     pairing: Pairing | None = None
+    level: str | None = None
+    """The level of the taxonomy at which labels were compared, if levels were asked for."""
+
+    @property
+    def name(self) -> str:
+        """The measure, followed by `@` and the level if there is one: `iou@branch`."""
+        return repr(self.measure) if self.level is None else f"{self.measure!r}@{self.level}"
 
     @cached_property
     def overall(self) -> Score:
@@ -70,6 +91,20 @@ class Scores:
         return self.overall.f
 
     @property
+    def f1(self) -> float:
+        """Return the F1 of precision and recall, whatever beta is."""
+        return self.f if self.beta == 1 else replace(self, beta=1.0).f
+
+    @property
+    def summary(self) -> str:
+        """The measure and its scores in a line."""
+        p, r, f = ("–" if math.isnan(number) else f"{number:.3f}" for number in (self.precision, self.recall, self.f))
+        return f"{self.measure!r}: P {p}, R {r}, F{self.beta:g} {f}"
+
+    def __repr__(self) -> str:
+        return f"Scores({printable(self.system)}, {self.summary})"
+
+    @property
     def counts(self) -> dict[str, Any]:
         """Return the counts behind the overall score."""
         return self.overall.counts
@@ -85,66 +120,139 @@ class Scores:
         return self.by("document")
 
     def interval(self, bootstrap: Bootstrap, label: str | None = None) -> Interval | None:
-        """Return bootstrap confidence intervals of the overall score, or of one type.
+        """Return confidence intervals of the overall score, or of one type.
 
         None if there are no counts per document, as for clustering measures.
         """
-        if self.measure.needs_all_documents or not self.tally.documents:
+        known = self._known_intervals
+        if (bootstrap, label) not in known:
+            over = "type" if label else None
+            known[bootstrap, label] = self._interval(self.tally.of_label(label), bootstrap, label or "", over)
+        return known[bootstrap, label]
+
+    @cached_property
+    def _known_intervals(self) -> dict[tuple[Bootstrap, str | None], Interval | None]:
+        """The intervals that were computed: several outputs show the same ones."""
+        return {}
+
+    def intervals(self, bootstrap: Bootstrap, what: str) -> dict[str, Interval | None]:
+        """Return confidence intervals of each slice; a single document has none."""
+        if what == "document":
+            return {}
+        if is_span_property(what):
+            groups = self.of_spans(what)
+            return {name: groups._interval(tally, bootstrap, f"{what}={name}") for name, tally in groups.parts("type")}
+        return {name: self._interval(tally, bootstrap, f"{what}={name}", what) for name, tally in self.parts(what)}
+
+    def gap(self, what: str, bootstrap: Bootstrap | None = None) -> Gap | None:
+        """Return the gap between the slices with the highest and the lowest recall; None if fewer than two have any.
+
+        The interval combines those of the two slices (Zou and Donner 2008), at a level corrected for the number of
+        pairs of slices (Bonferroni). Spans and documents without a value form no slice here.
+        """
+        recalls = {name: one.recall for name, one in self.by(what).items() if name != NONE and one.recall >= 0}
+        if len(recalls) < 2:
             return None
-        units = self.units(bootstrap.cluster)
-        counts = units.of_label(label).present()
-        kinds = Kinds.of(counts, len(units.documents) - len(counts))
-        sums = kinds.resamples(bootstrap.resamples, stream(bootstrap.seed, label or ""))
-        score = self.overall if label is None else self.by_type[label]
+        high, low = max(recalls, key=recalls.__getitem__), min(recalls, key=recalls.__getitem__)
+        difference = recalls[high] - recalls[low]
+        if bootstrap is None:
+            return Gap(high, low, difference)
+        pairs = len(recalls) * (len(recalls) - 1) / 2
+        found = self.intervals(replace(bootstrap, level=1 - (1 - bootstrap.level) / pairs), what)
+        upper, lower = found.get(high), found.get(low)
+        if upper is None or lower is None:
+            return Gap(high, low, difference)
+        down = math.hypot(recalls[high] - upper.recall[0], lower.recall[1] - recalls[low])
+        up = math.hypot(upper.recall[1] - recalls[high], recalls[low] - lower.recall[0])
+        return Gap(high, low, difference, (max(difference - down, -1.0), min(difference + up, 1.0)))
+
+    def _interval(self, tally: Tally, bootstrap: Bootstrap, name: str, over: str | None = None) -> Interval | None:
+        if self.measure.needs_all_documents or not tally.documents:
+            return None
+        units = self.ratio_columns(self.units(bootstrap.cluster, tally).present())
+        found = intervals(Kinds.of(units), self.statistics, bootstrap, stream(bootstrap.seed, name))
+        total = self._prf(units.sum(axis=0)[None], over)
         p, r, f = (
-            (math.nan, math.nan) if math.isnan(getattr(score, name)) else percentile_interval(values, bootstrap.level)
-            for name, values in zip(NUMBERS, self.numbers(sums), strict=True)
+            (math.nan, math.nan) if math.isnan(point[0]) else ends for point, ends in zip(total, found, strict=True)
         )
-        annotated, missed = score.counts.get("annotated"), score.counts.get("fn")
-        bounds = None
-        if self.measure.counts_spans and isinstance(annotated, int) and isinstance(missed, int) and annotated:
-            bounds = missed, annotated, binomial_most(missed, annotated, bootstrap.level)
-        return Interval(p, r, f, bounds)
+        return Interval(p, r, f, self._missed(units, r[0], bootstrap.level))
+
+    def _missed(self, units: Counts, least: float, level: float) -> Missed | None:
+        """Return the bounds on misses; None for measures that do not count spans as wholly found or missed."""
+        hit, annotated = units[:, 2], units[:, 3]
+        if not self.measure.finds_spans or not annotated.any() or (hit % 1).any():
+            return None
+        missed, total = round((annotated - hit).sum()), round(annotated.sum())
+        holding = int(np.count_nonzero(annotated))
+        return Missed(missed, total, holding, 1 - least, binomial_most(missed, total, level))
+
+    def ratio_columns(self, counts: Counts) -> Floats:
+        """Return the numerator and denominator of precision, then of recall, for rows of counts."""
+        named = {name: counts[:, i] for i, name in enumerate(self.tally.fields)}
+        return np.stack([np.asarray(column, np.float64) for column in self.measure.ratios(named)], axis=1)
+
+    @property
+    def statistics(self) -> list[Callable[[Counts], Floats]]:
+        """Return functions that compute precision, recall and F from `ratio_columns`, with F = 0 without hits."""
+        return [partial(_number, place, self.beta) for place in range(len(NUMBERS))]
 
     def numbers(self, sums: Counts) -> tuple[Floats, Floats, Floats]:
-        """Return precision, recall and F of rows of counts, with F = 0 if both are 0 (tables show it as undefined)."""
-        named = {name: sums[:, i] for i, name in enumerate(self.tally.fields)}
-        precision, recall, f = prf(self.measure, named, self.beta)
-        return precision, recall, np.where((precision == 0) & (recall == 0), 0.0, f)
+        """Return precision, recall and F of rows of counts, with F = 0 if nothing is right."""
+        return prf_of_ratios(self.ratio_columns(sums), self.beta)
 
-    def units(self, cluster: str | None) -> Tally:
+    def units(self, cluster: str | None, tally: Tally | None = None) -> Tally:
         """Return the counts per resampling unit: a document, or a cluster of documents that share a metadata value."""
+        tally = self.tally if tally is None else tally
         if cluster is None:
-            return self.tally
+            return tally
         group, names = self.slices(cluster)
-        return replace(self.tally, documents=tuple(names), doc=group[self.tally.doc].astype(np.int32))
+        return replace(tally, documents=tuple(names), doc=group[tally.doc].astype(np.int32))
 
     def by(self, what: str) -> dict[str, Score]:
         """Return the score of each `type`, each `document`, or each value of the metadata field `meta.KEY`.
 
         A measure that ignores types scores the spans of each type separately.
         """
+        if is_span_property(what):
+            return self.of_spans(what).by("type")
         names, counts = self.split(what)
-        return dict(zip(names, self._scores(counts), strict=True))
+        return dict(zip(names, self._scores(counts, what), strict=True))
 
     def micro(self, over: str = "type") -> Score:
         """Return the score of the counts summed over types, documents or metadata values."""
+        if is_span_property(over):
+            return self.of_spans(over).micro("type")
+        if over == "type" and self.measure.by_type:
+            return self.overall  # what belongs to no type counts too
         return self._scores(self.split(over)[1].sum(axis=0)[None])[0]
 
     def macro(self, over: str = "type") -> Score:
         """Return the mean of each score and count over all types, documents or slices with annotations or predictions.
 
-        An undefined precision or recall counts 0 in the mean, as in scikit-learn and seqeval.
+        An undefined precision or recall counts 0 in the mean, as in scikit-learn and seqeval. Over documents, a measure
+        may take the mean over all of them, and F from the mean precision and recall (`Measure.macro_over_documents`).
         """
-        counts = self.split(over)[1]
-        rows = self._scores(counts[counts.any(axis=1)])
+        if is_span_property(over):
+            return self.of_spans(over).macro("type")
+        rows = self._averaged(over)
         p, r, f = (_mean([getattr(row, name) for row in rows]) for name in NUMBERS)
+        if over == "document" and self.measure.macro_over_documents:
+            f = (1 + self.beta**2) * p * r / (self.beta**2 * p + r) if p + r > 0 else math.nan
         names = rows[0].counts if rows else ()
         means = {name: _mean([row.counts[name] for row in rows]) for name in names}
+        p, f = (p, f) if self.measure.has_precision(over) else (math.nan, math.nan)
         return Score(p, r, f, self.beta, means)
+
+    def _averaged(self, over: str) -> list[Score]:
+        """Return the scores that the macro average averages."""
+        counts = self.split(over)[1]
+        every = over == "document" and self.measure.macro_over_documents
+        return self._scores(counts if every else counts[counts.any(axis=1)])
 
     def weighted(self, over: str = "type") -> Score:
         """Return the mean of each score weighted by what is annotated; undefined scores count 0."""
+        if is_span_property(over):
+            return self.of_spans(over).weighted("type")
         counts = self.split(over)[1]
         named = {name: counts[:, i] for i, name in enumerate(self.tally.fields)}
         weight = np.asarray(self.measure.ratios(named)[3], np.float64)
@@ -153,6 +261,7 @@ class Scores:
             math.fsum((np.nan_to_num(column) * weight).tolist()) / total if total else math.nan
             for column in prf(self.measure, named, self.beta)
         )
+        p, f = (p, f) if self.measure.has_precision(over) else (math.nan, math.nan)
         return Score(p, r, f, self.beta, {})
 
     def averages(self, over: str = "type") -> dict[str, Score]:
@@ -161,48 +270,86 @@ class Scores:
 
     def undefined(self, over: str = "type") -> dict[str, int]:
         """Count the types, documents or slices whose precision or recall is undefined and counts 0 in averages."""
-        counts = self.split(over)[1]
-        rows = self._scores(counts[counts.any(axis=1)])
-        return {name: sum(math.isnan(getattr(row, name)) for row in rows) for name in ("precision", "recall")}
+        if is_span_property(over):
+            return self.of_spans(over).undefined("type")
+        rows = self._averaged(over)
+        undefined = {name: sum(math.isnan(getattr(row, name)) for row in rows) for name in ("precision", "recall")}
+        return undefined if self.measure.has_precision(over) else {**undefined, "precision": 0}
 
     def split(self, what: str) -> tuple[Sequence[str], Counts]:
         """Return the names of the slices and one row of counts for each."""
+        if what == "document" and not self.measure.needs_all_documents:
+            return self.tally.documents, self.tally.by_document()
+        named = dict(self.parts(what))
+        return list(named), np.array([one.total() for one in named.values()]).reshape(-1, len(self.tally.fields))
+
+    def span_groups(self, what: str) -> SpanGroups:
+        """Return the groups of gold spans by a property."""
+        return SpanGroups.of(what, _read)
+
+    def splits_predictions(self, what: str) -> bool:
+        """Return whether this is an attribute that only predictions have, so that precision is split by it."""
+        return is_span_property(what) and self.span_groups(what).of_predictions(self._kept)
+
+    def of_spans(self, what: str) -> Scores:
+        """Return the recall of gold spans by a property of theirs, as scores whose types are the groups of spans.
+
+        For an attribute that only predictions have, it is the precision of predictions.
+        """
+        known: dict[str, Scores] = self.__dict__.setdefault("_of_spans", {})
+        if what not in known:
+            split = SpanPrecision if self.splits_predictions(what) else SpanRecall
+            measure = split(self.measure, self.span_groups(what))
+            known[what] = replace(self, measure=measure, tally=measure.tally(self._kept))
+        return known[what]
+
+    def parts(self, what: str) -> Iterator[tuple[str, Tally]]:
+        """Yield the name and the counts of each type, document or value of a metadata field."""
         measure, tally = self.measure, self.tally
+        names: Sequence[str]
+        if what == "type" and measure.by_type:
+            for row in np.flatnonzero(tally.by_label().any(axis=1)).tolist():
+                if tally.labels[row] != NO_TYPE:
+                    yield tally.labels[row], tally.of_label(tally.labels[row])
+            return
         if what == "type":
-            if not measure.by_type:
-                return self._kept.labels, self._alone(self._kept.of_type())
-            counts = tally.by_label()
-            rows = np.flatnonzero(counts.any(axis=1))
-            return [tally.labels[row] for row in rows.tolist()], counts[rows]
-        if what == "document":
-            if measure.needs_all_documents:
-                parts = self._kept.blocks(1) if len(self._kept) else ()
-                return self._kept.gold.ids, self._alone(parts)
-            return tally.documents, tally.by_document()
-        group, names = self.slices(what)
-        if measure.needs_all_documents:
-            return names, self._alone(self._kept.take(np.flatnonzero(group == number)) for number in range(len(names)))
-        if not tally.documents:
+            spans = measure.counted_spans(self._kept)
+            named = (
+                dict(spans.of_gold_type())
+                if measure.type_blind
+                else dict(zip(spans.labels, spans.of_type(), strict=True))
+            )
+            names, parts = list(named), iter(named.values())
+        elif what == "document":
+            names, parts = self._kept.gold.ids, self._kept.blocks(1) if len(self._kept) else iter(())
+        else:
+            group, names = self.slices(what)
+            if not measure.needs_all_documents:
+                yield from zip(names, self._groups(group, len(names)), strict=True)
+                return
+            parts = (self._kept.take(np.flatnonzero(group == number)) for number in range(len(names)))
+        for name, part in zip(names, parts, strict=True):
+            yield name, measure.tally(part)
+
+    def _groups(self, group: Longs, number: int) -> Iterator[Tally]:
+        """Yield the counts of each group of documents."""
+        if not self.tally.documents:
             raise UsageError("counts per document were not kept; score whole corpora to split the scores.")
-        counts = tally.by_document()
-        sums = np.zeros((len(names), counts.shape[1]), counts.dtype)
-        np.add.at(sums, group, counts)
-        return names, sums
+        of = group[self.tally.doc]
+        order = np.argsort(of, kind="stable")
+        bounds = np.searchsorted(of[order], np.arange(number + 1)).tolist()
+        for first, last in pairwise(bounds):
+            yield self.tally.of_rows(order[first:last])
 
     def slices(self, what: str) -> tuple[Longs, list[str]]:
         """Return the index of each document's slice by a metadata field, and the names of the slices."""
         refuse_unknown_split(what, *((self.pairing.gold, self.pairing.pred) if self.pairing else ()))
         key = what.removeprefix("meta.")
         column = next(side.meta[key] for side in (self._kept.gold, self._kept.pred) if key in side.meta)
-        values = [_slice_name(value) for value in (*column.values, None)]
+        values = [slice_name(value) for value in (*column.values, None)]
         names = sorted({values[code] for code in set(column.codes.tolist())})
         place = {name: number for number, name in enumerate(names)}
         return np.array([place.get(value, 0) for value in values])[column.codes], names
-
-    def _alone(self, parts: Iterable[Pairing]) -> Counts:
-        """Count each part of the data separately."""
-        counts = [self.measure.tally(part).total() for part in parts]
-        return np.array(counts).reshape(-1, len(self.tally.fields))
 
     @property
     def _kept(self) -> Pairing:
@@ -210,9 +357,13 @@ class Scores:
             raise UsageError("spans are not kept when scoring in chunks; score whole corpora to split the scores.")
         return self.pairing
 
-    def errors(self, *, correct: bool = False) -> Iterator[Error]:
-        """Yield every span that this measure counts as wrong, with a verdict and an explanation."""
-        return errors(self.judgement, correct=correct)
+    def errors(self, *, correct: bool = False, ids: bool = True) -> Iterator[Error]:
+        """Yield every span that this measure counts as wrong, with a verdict and an explanation.
+
+        Without `ids`, the ids of entities, which may reveal what a text says, are left out.
+        """
+        shown = ids and self.measure.compares_ids
+        return errors(self.judgement, correct=correct, text_ends=self._kept.text_ends, ids=shown)
 
     @cached_property
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
@@ -226,9 +377,17 @@ class Scores:
             raise UsageError("errors are not kept when scoring in chunks; score whole corpora to see them.")
         return self.measure.judge(self.pairing)
 
-    def _scores(self, counts: Any) -> list[Score]:
+    def _prf(self, columns: Floats, over: str | None) -> tuple[Floats, Floats, Floats]:
+        return prf_of_ratios(
+            columns,
+            self.beta,
+            self.measure.f_without_hits,
+            has_precision=over is None or self.measure.has_precision(over),
+        )
+
+    def _scores(self, counts: Any, over: str | None = None) -> list[Score]:
         named = {name: counts[:, i] for i, name in enumerate(self.tally.fields)}
-        precision, recall, f = prf(self.measure, named, self.beta)
+        precision, recall, f = self._prf(self.ratio_columns(counts), over)
         shown = self.measure.shown(named)
         return [
             Score(float(p), float(r), float(f_), self.beta, {key: column[i].item() for key, column in shown.items()})
@@ -237,34 +396,60 @@ class Scores:
 
 
 def refuse_unknown_split(what: str, *corpora: Corpus) -> None:
-    """Raise an error unless the scores can be split by type, document or an existing metadata field."""
+    """Raise an error unless the scores can be split by type, document, a metadata field or a property of spans."""
     if what in ("type", "document"):
         return
+    if is_span_property(what):
+        SpanGroups.of(what, _read).check(*corpora[:2])
+        return
     if not what.startswith("meta."):
-        raise UsageError(f"cannot split scores by '{printable(what)}'; use type, document or meta.KEY.")
+        known_ = "type, document, meta.KEY, attr.KEY, span.PROPERTY or lexicon:FILE"
+        raise UsageError(f"cannot split scores by '{printable(what)}'; use {known_}.")
     known = {key for corpus in corpora for key in corpus.meta}
     if what.removeprefix("meta.") not in known:
         raise UsageError(unknown("metadata field", what.removeprefix("meta."), known))
 
 
-def prf(measure: Measure, counts: dict[str, Any], beta: float) -> tuple[Floats, Floats, Floats]:
+def _read(path: str) -> Corpus:
+    from spanscore.formats import read
+
+    return read(path)
+
+
+def prf(
+    measure: Measure, counts: dict[str, Any], beta: float, *, has_precision: bool = True
+) -> tuple[Floats, Floats, Floats]:
     """Return precision, recall and F = (1 + b²)PR / (b²P + R) from columns of counts; 0/0 is NaN.
 
-    F is undefined only where nothing was annotated and nothing predicted; where something was and nothing is right, it
-    is 0 (for the `presidio` presets: NaN, as in the tool).
+    F is undefined only where nothing was annotated and nothing predicted, or where the measure has no precision; where
+    something was and nothing is right, it is 0 (for the `presidio` presets: NaN, as in the tool).
     """
-    a, b, c, d = (np.asarray(column, np.float64) for column in measure.ratios(counts))
+    columns = np.stack([np.asarray(column, np.float64) for column in measure.ratios(counts)], axis=1)
+    return prf_of_ratios(columns, beta, measure.f_without_hits, has_precision=has_precision)
+
+
+def prf_of_ratios(
+    columns: Floats, beta: float, f_without_hits: float = 0.0, *, has_precision: bool = True
+) -> tuple[Floats, Floats, Floats]:
+    """Return precision, recall and F from the numerator and denominator of precision, then of recall."""
+    a, b, c, d = columns.T
     with np.errstate(divide="ignore", invalid="ignore"):
         precision, recall = a / b, c / d
+        if not has_precision:
+            return np.full_like(recall, np.nan), recall, np.full_like(recall, np.nan)
         f = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
-        return precision, recall, np.where((a == 0) & (c == 0) & (b + d > 0), measure.f_without_hits, f)
+        return precision, recall, np.where((a == 0) & (c == 0) & (b + d > 0), f_without_hits, f)
+
+
+def _number(place: int, beta: float, columns: Counts) -> Floats:
+    """Return precision, recall or F; the first two need only their own columns."""
+    if NUMBERS[place] == "f":
+        return prf_of_ratios(columns, beta)[place]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio: Floats = columns[:, 2 * place] / columns[:, 2 * place + 1]
+        return ratio
 
 
 def _mean(values: list[float]) -> float:
     """Return the mean, with 0 for NaN."""
     return math.fsum(0.0 if np.isnan(value) else value for value in values) / len(values) if values else math.nan
-
-
-def _slice_name(value: object) -> str:
-    """Return the slice name of a metadata value."""
-    return NONE if value is None else str(value).lower() if isinstance(value, bool) else str(value)

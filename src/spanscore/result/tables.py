@@ -6,23 +6,25 @@ import csv
 import io
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from spanscore.errors import printable
+from spanscore.align.span_groups import is_span_property, shown_split
+from spanscore.errors import plural, printable
+from spanscore.files import safe_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spanscore.result import Result, Score, Scores
+    from spanscore.result.scores import Gap
     from spanscore.stats import Bootstrap, Interval
 
 ALL = "all"
+UNDEFINED = "–"
 FEW = 5
-"""With at most this many misses the bootstrap is too optimistic, so the exact bound is shown as well."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-UNSEEN = " \u00a0\u200b\ufeff"
-"""Characters that a spreadsheet may skip before a formula."""
+"""With at most this many misses, the bounds of the miss rate are printed below the table."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,17 @@ class Row:
     interval: Interval | None = None
     average: str | None = None
     """`micro`, `macro` or `weighted`: an average over types, or over the slices of `by`."""
+    absent: tuple[str, ...] = ()
+    """The counts that such a row does not have, such as those of predictions where these have no type."""
+    looked_for: bool = True
+    """Whether the detector looked for the type; if not, its scores say nothing about how well it finds it."""
+    level: str | None = None
+    """The level of the taxonomy, if levels were asked for."""
+
+    @property
+    def name(self) -> str:
+        """The measure, followed by `@` and the level if there is one."""
+        return self.measure if self.level is None else f"{self.measure}@{self.level}"
 
 
 def rows(result: Result, *, averages: bool = False) -> Iterator[Row]:
@@ -46,24 +59,34 @@ def rows(result: Result, *, averages: bool = False) -> Iterator[Row]:
     Averages over types come with `averages`, or if the scores are split by type.
     """
     for one in result.scores:
-        yield from _rows(one, result.by, result.bootstrap, averages=averages or "type" in result.by)
+        yield from _rows(one, result, averages=averages or "type" in result.by)
 
 
-def _rows(one: Scores, splits: tuple[str, ...], bootstrap: Bootstrap | None, *, averages: bool) -> Iterator[Row]:
-    name = repr(one.measure)
-    yield Row(one.system, name, None, one.overall, interval=_interval(one, bootstrap, None))
-    for label, score in one.by_type.items():
-        yield Row(one.system, name, label, score, interval=_interval(one, bootstrap, label))
+def _rows(one: Scores, result: Result, *, averages: bool) -> Iterator[Row]:
+    splits, bootstrap, skipped = result.by, result.bootstrap, result.not_looked_for
+    row = partial(Row, one.system, repr(one.measure), level=one.level)
+    yield row(None, one.overall, interval=_interval(one, bootstrap, None))
+    for label, score in sorted(one.by_type.items(), key=lambda item: item[0] in skipped):
+        interval = _interval(one, bootstrap, label)
+        found = label not in skipped or score.recall > 0  # predictions of other types may cover it
+        absent = one.measure.counts_without_type
+        yield row(label, score, interval=interval, looked_for=found, absent=absent)
     if averages and one.measure.by_type:
         for average, score in one.averages("type").items():
-            yield Row(one.system, name, None, score, average=average)
+            absent = one.measure.counts_without_type if average == "macro" else ()
+            yield row(None, score, average=average, absent=absent)
+    if one.measure.macro_over_documents and "document" not in splits:
+        yield row(None, one.macro("document"), "document", average="macro")
     for by in splits:
         if by == "type" and one.measure.by_type:
             continue  # these rows are there already
+        bounds = {} if bootstrap is None else one.intervals(bootstrap, by)
         for part, score in one.by(by).items():
-            yield Row(one.system, name, None, score, by, part)
+            yield row(None, score, shown_split(by), part, bounds.get(part))
+        if is_span_property(by):
+            continue  # these have no precision, and their micro average is the overall recall
         for average, score in one.averages(by).items():
-            yield Row(one.system, name, None, score, by, average=average)
+            yield row(None, score, by, average=average)
 
 
 def _interval(one: Scores, bootstrap: Bootstrap | None, label: str | None) -> Interval | None:
@@ -77,24 +100,24 @@ def plain(result: Result, width: int | None = None, *, bold: bool = False) -> st
     """
     lines = list(rows(result))
     counts = _count_names(lines)
-    several = len({line.system for line in lines}) > 1
-    texts = 3 if several else 2
+    several, leveled = len({line.system for line in lines}) > 1, any(line.level for line in lines)
+    texts = 2 + several + leveled
     heads = ["P", "R", f"F{_beta(lines)}"]
     if result.bootstrap is not None:
         heads = [cell for head in heads for cell in (head, f"{100 * result.bootstrap.level:g}%")]
-    table = [[*(["system"] if several else []), "measure", "type", *heads, *counts]]
-    before: tuple[str, str] | None = None
+    table = [[*(["system"] if several else []), "measure", *(["level"] if leveled else []), "type", *heads, *counts]]
+    before: list[str] = []
     for line in lines:
-        names = [printable(line.system), line.measure] if several else [line.measure]
-        first, before = before != (line.system, line.measure), (line.system, line.measure)
+        names = [*([printable(line.system)] if several else []), line.measure, *([line.level or ""] if leveled else [])]
+        first, before = [line.system, *names] != before, [line.system, *names]
         numbers = []
         for name in ("precision", "recall", "f"):
-            numbers.append(shown(getattr(line.score, name)))
+            numbers.append(shown(getattr(line.score, name)) if line.looked_for else UNDEFINED)
             if result.bootstrap is not None:
-                numbers.append(between(getattr(line.interval, name, None)))
-        kind = _kind(line) if line.type is None else printable(line.type)
+                numbers.append(between(getattr(line.interval, name, None) if line.looked_for else None))
+        kind = _kind(line) if line.type is None else _type(line)
         cells = [*(names if first else [""] * len(names)), kind, *numbers]
-        table.append([*cells, *(_count(line.score.counts.get(name)) for name in counts)])
+        table.append([*cells, *(_count(line, name) for name in counts)])
     while width is not None and counts and _wide(table) > width:
         counts.pop()
         table = [row[:-1] for row in table]
@@ -136,7 +159,7 @@ def _wide(table: list[list[str]]) -> int:
 
 
 def _cells_wide(text: str) -> int:
-    """Return how many cells of a terminal a text takes."""
+    """Return the width of a text in terminal cells."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
@@ -158,30 +181,22 @@ def separated(result: Result, delimiter: str, *, signatures: bool = False) -> st
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     head, body, texts = _cells(result, exact=True)
-    lines = {(one.system, repr(one.measure)): one.signature for one in result.scores}
+    names = head.index("type")
+    lines = {(one.system, repr(one.measure), one.level)[:names]: one.signature for one in result.scores}
     writer.writerow([*head, "signature"] if signatures else head)
     for row in body:
         cells = [safe_cell(cell).replace("\r", "\\r") if i < texts else cell for i, cell in enumerate(row)]
-        writer.writerow([*cells, lines[row[0], row[1]]] if signatures else cells)
+        writer.writerow([*cells, lines[tuple(row[:names])]] if signatures else cells)
     return out.getvalue()
-
-
-def safe_cell(text: str) -> str:
-    """Prefix a would-be formula with a single quote so that spreadsheets treat it as text.
-
-    >>> safe_cell("=1+1"), safe_cell("PERSON")
-    ("'=1+1", 'PERSON')
-    """
-    return f"'{text}" if text.lstrip(UNSEEN).startswith(FORMULA) else text
 
 
 def shown(value: float) -> str:
     """Format a number with three decimals; undefined is –.
 
-    >>> shown(0.5), shown(float("nan"))
-    ('0.500', '–')
+    >>> shown(0.5), shown(-0.0001), shown(float("nan"))
+    ('0.500', '0.000', '–')
     """
-    return "–" if math.isnan(value) else f"{value:.3f}"
+    return UNDEFINED if math.isnan(value) else f"{value:z.3f}"
 
 
 def known(value: float | None) -> float | None:
@@ -194,14 +209,39 @@ def known(value: float | None) -> float | None:
 
 
 def few_misses(result: Result) -> Iterator[str]:
-    """Yield a line with the exact upper bound of the miss rate for each type with few misses."""
+    """Yield a line with the upper bounds of the miss rate for each row with few misses."""
+    if result.bootstrap is None:
+        return
+    level = f"{100 * result.bootstrap.level:g}% confidence"
+    unit = "document" if result.bootstrap.cluster is None else "cluster"
     for line in rows(result):
-        if line.interval is not None and line.interval.missed is not None and result.bootstrap is not None:
-            missed, annotated, share = line.interval.missed
-            if missed <= FEW:
-                kind = ALL if line.type is None else printable(line.type)
-                bound = f"miss rate at most {_percent(share)}% ({100 * result.bootstrap.level:g}% confidence)"
-                yield f"{line.system}, {line.measure}, {kind}: {missed} of {annotated} missed, {bound}"
+        found = None if line.interval is None else line.interval.missed
+        if found is None or found.missed > FEW:
+            continue
+        kind = _kind(line) if line.type is None else printable(line.type)
+        yield (
+            f"{printable(line.system)}, {line.name}, {kind}: {found.missed} of {found.annotated} missed in "
+            f"{plural(found.units, unit)}, miss rate at most {_percent(found.at_most)}% ({level}); bound on spans, if "
+            f"each is missed independently: {_percent(found.at_most_spans)}%"
+        )
+
+
+def gaps(result: Result) -> Iterator[tuple[Scores, str, Gap]]:
+    """Yield the largest gap between groups of spans, for each measure and each property of spans in `by`."""
+    for one in result.scores:
+        for by in filter(is_span_property, result.by):
+            if (found := one.gap(by, result.bootstrap)) is not None:
+                yield one, shown_split(by), found
+
+
+def gap_lines(result: Result) -> Iterator[str]:
+    """Yield a line for each gap between groups of spans."""
+    for one, by, gap in gaps(result):
+        who = f"{printable(one.system)}, {one.name}, {printable(by)}"
+        groups = f"from {printable(gap.highest)} to {printable(gap.lowest)}"
+        level = "" if result.bootstrap is None else f"{100 * result.bootstrap.level:g}% interval "
+        interval = "" if gap.interval is None else f" ({level}{gap.interval[0]:z.3f} to {gap.interval[1]:z.3f})"
+        yield f"{who}: recall falls by {gap.difference:.3f}{interval} {groups}"
 
 
 def _percent(share: float) -> str:
@@ -215,7 +255,7 @@ def between(interval: tuple[float, float] | None) -> str:
     >>> between((0.5, 0.75)), between(None)
     ('0.500–0.750', '–')
     """
-    return "–" if interval is None or math.isnan(interval[0]) else f"{interval[0]:.3f}–{interval[1]:.3f}"
+    return "–" if interval is None or math.isnan(interval[0]) else f"{interval[0]:z.3f}–{interval[1]:z.3f}"
 
 
 def aligned(lines: Sequence[Sequence[str]], texts: int) -> list[str]:
@@ -234,11 +274,15 @@ def aligned(lines: Sequence[Sequence[str]], texts: int) -> list[str]:
     ]
 
 
+def _type(line: Row) -> str:
+    return printable(line.type or "") + ("" if line.looked_for else " (not looked for)")
+
+
 def _kind(line: Row) -> str:
     part = f"<{line.average}>" if line.average else printable(line.slice or "")
     if line.by is None:
         return part if line.average else ALL
-    return f"{line.by}: {part}"
+    return f"{printable(line.by)}: {part}"
 
 
 def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list[str]], int]:
@@ -247,7 +291,9 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
     counts = _count_names(lines)
     split = any(line.by for line in lines)
     averaged = any(line.average for line in lines)
-    head = ["system", "measure", "type", *(["by", "slice"] if split else []), *(["average"] if averaged else [])]
+    leveled = any(line.level for line in lines)
+    head = ["system", "measure", *(["level"] if leveled else []), "type"]
+    head += [*(["by", "slice"] if split else []), *(["average"] if averaged else [])]
     texts = len(head)
     with_intervals = result.bootstrap is not None
     for head_ in ("precision", "recall", f"f{_beta(lines)}"):
@@ -261,11 +307,15 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
             if with_intervals:
                 numbers += getattr(line.interval, name, (math.nan, math.nan))
         formatted = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
-        kind = ("" if exact or line.average else ALL) if line.type is None else line.type
+        if not (line.looked_for or exact):
+            formatted = [UNDEFINED] * len(formatted)
+        named = line.type if exact else _type(line)
+        kind = ("" if exact or line.average else ALL) if line.type is None else named or ""
         slices = [line.by or "", line.slice or ""] if split else []
         slices += [line.average or ""] if averaged else []
-        numbers_ = [_count(line.score.counts.get(name), exact=exact) for name in counts]
-        body.append([line.system, line.measure, kind, *slices, *formatted, *numbers_])
+        numbers_ = [_count(line, name, exact=exact) for name in counts]
+        level = [line.level or ""] if leveled else []
+        body.append([line.system, line.measure, *level, kind, *slices, *formatted, *numbers_])
     return head, body, texts
 
 
@@ -273,10 +323,11 @@ def _count_names(lines: list[Row]) -> list[str]:
     return list(dict.fromkeys(name for line in lines for name in line.score.counts))
 
 
-def _count(value: float | None, *, exact: bool = False) -> str:
-    if value is None:
-        return ""
-    return f"{value:.3f}" if isinstance(value, float) and not exact else repr(value)
+def _count(line: Row, name: str, *, exact: bool = False) -> str:
+    value = None if name in line.absent else line.score.counts.get(name)
+    if value is None or value != value:
+        return "" if value is None or exact else UNDEFINED
+    return f"{value:z.3f}" if isinstance(value, float) and not exact else repr(value)
 
 
 def _beta(lines: list[Row]) -> str:

@@ -30,6 +30,7 @@ class _ScoreHeader(msgspec.Struct):
     fields: tuple[str, ...]
     labels: tuple[str, ...]
     documents: tuple[str, ...]
+    level: str | None = None
 
 
 class _Header(msgspec.Struct):
@@ -54,6 +55,7 @@ def write(file: IO[bytes], result: Result) -> None:
                 tally.fields,
                 tally.labels,
                 tuple(tally.documents),
+                one.level,
             )
         )
         arrays |= {f"doc{number}": tally.doc, f"label{number}": tally.label, f"counts{number}": tally.counts}
@@ -86,7 +88,7 @@ def _read(path: Path) -> tuple[Bootstrap, dict[str, Scores]]:
             if counts.dtype.kind not in "iuf" or counts.shape[1:] != (len(one.fields),):
                 raise ValueError("counts have the wrong dtype or shape")
             tally = Tally(one.fields, one.labels, one.documents, doc, label, counts)
-            scores = Scores(one.system, measure(one.measure), tally, one.beta, one.signature)
+            scores = Scores(one.system, measure(one.measure), tally, one.beta, one.signature, level=one.level)
             assert scores.overall  # fails if the measure does not find its fields
             found[one.signature] = scores
     return Bootstrap(*head.bootstrap), found

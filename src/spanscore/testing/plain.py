@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 Span = tuple[int, int, str]
 Token = tuple[int, int]
 Counts = dict[str, int]
+ATTRIBUTES = ("annotator", "category", "dateFormat", "entity", "identifier", "kbid", "locationType", "text")
+"""Attributes that spans may have in the tests, in the order in which they are compared."""
 
 
 class Side(set[Span]):
@@ -20,6 +22,7 @@ class Side(set[Span]):
         spans = document.spans if document else []
         super().__init__((span.start, span.end, span.label) for span in spans)
         self.tokens = document.tokens if document else None
+        self.meta = (document.meta if document else None) or {}
         self.score: dict[Span, float] = {}
         for span in spans:
             if span.score is not None:
@@ -39,7 +42,7 @@ class Mention:
 
     def order(self) -> tuple[Any, ...]:
         """Return the key by which mentions are sorted and compared."""
-        known = sorted({"kbid", "locationType", "dateFormat", *self.attrs})
+        known = sorted({*ATTRIBUTES, *self.attrs})
         return (*self.span, *((name in self.attrs, repr(self.attrs.get(name))) for name in known))
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from spanscore.testing import reference_leak as leak
 from spanscore.testing import reference_mentions as mentions
+from spanscore.testing import reference_official as official
 from spanscore.testing import reference_pairs as paired
 from spanscore.testing import reference_presidio as presidio
 from spanscore.testing import reference_spans as spans
@@ -43,14 +45,27 @@ _FAMILIES: dict[str, Callable[..., None]] = {
     "char": spans.char,
     "char.pii": spans.char,
     "exact": spans.exact,
+    "i2b2.relaxed": official.i2b2,
+    "i2b2.strict": official.i2b2,
+    "i2b2.token": official.i2b2,
     "iou": spans.iou,
     "iou.pii": spans.iou,
+    "leak": leak.leak,
+    "leak.char": leak.leak_char,
+    "leak.document": leak.leak_document,
+    "leak.entity": leak.leak_entity,
+    "meddocan.leak": official.meddocan,
+    "meddocan.merged": official.meddocan_merged,
+    "meddocan.ner": official.meddocan,
+    "meddocan.spans": official.meddocan,
     "overlap-maxmax": mentions.overlap_share,
     "overlap-maxsum": mentions.overlap_share,
     "overlap-summax": mentions.overlap_share,
     "overlap-sumsum": mentions.overlap_share,
     "presidio": presidio.presidio,
     "presidio.pii": presidio.presidio,
+    "presidio.token": presidio.presidio_token,
+    "presidio.token.pii": presidio.presidio_token,
     "sandbox.hipaa": paired.instance,
     "sandbox.instance": paired.instance,
     "sandbox.instance-relax": paired.instance,
@@ -64,6 +79,9 @@ _FAMILIES: dict[str, Callable[..., None]] = {
     "sixway.flexible": spans.sixway,
     "sixway.partial": spans.sixway,
     "sixway.strict": spans.sixway,
+    "tab.entity": official.tab,
+    "tab.mention": official.tab,
+    "tab.token": official.tab,
     "token": spans.token,
     "token.pii": spans.token,
 }

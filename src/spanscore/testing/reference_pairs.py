@@ -99,10 +99,10 @@ def instance(measure: Any, gold: Side, pred: Side, text: Text, counts: Any) -> N
         counts[span[2]]["predicted"] += 1
     for label in {span[2] for span, _ in golds}:
         mine = [one for one in golds if one[0][2] == label]
-        counts[label]["tp"] += _most_pairs(mine, preds, right)
+        counts[label]["tp"] += most_pairs(mine, preds, right)
 
 
-def _most_pairs(golds: list[Any], preds: list[Any], right: Callable[[Any, Any], bool]) -> int:
+def most_pairs(golds: list[Any], preds: list[Any], right: Callable[[Any, Any], bool]) -> int:
     """Return the size of the largest one-to-one matching."""
     owner: dict[Any, Any] = {}
 

@@ -49,7 +49,7 @@ def iou(measure: Any, gold: set[Span], pred: set[Span], text: Text, counts: Any)
         counts[one[2]]["annotated"] += 1
         by_label: dict[str, list[Span]] = defaultdict(list)
         for other in pred:
-            if overlap(units[one], units[other]):
+            if overlap(one[:2], other[:2]):
                 by_label[other[2]].append(other)
                 matched.add(other)
         for label, members in by_label.items():

@@ -21,8 +21,12 @@ ATTRIBUTES = {
     "locationType": ("city", "CITY", "hospital", "State", None),
     "dateFormat": ("MM", "mm"),
     "text": ("Ann", "U.S. May", None),
+    "category": ("NAME", "DATE", None),
+    "annotator": ("ann1", "ann2"),
+    "identifier": ("DIRECT", "QUASI", "NO_MASK"),
+    "entity": ("e1", "e2", None),
 }
-"""Attributes of spans: entity ids, subtypes that differ only in case, and texts of annotations."""
+"""Attributes of spans: entity ids, subtypes that differ only in case, texts of annotations, categories, annotators."""
 
 
 @st.composite
@@ -50,6 +54,8 @@ def pairs(
         }
         if draw(st.booleans()) if texts is None else texts:
             document["text"] = text
+        if draw(st.booleans()):
+            document["meta"] = {"sentences": draw(st.integers(0, 3))}
         if draw(st.booleans()) if tokens is None else tokens:
             document["tokens"] = draw(_tokens(len(text)))
         gold.append(document)
