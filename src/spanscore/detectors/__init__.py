@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.corpus import Corpus
 from spanscore.corpus.records import Document, build
+from spanscore.detectors.fingerprint import Fingerprint
 from spanscore.detectors.interface import (
     Description,
     Detection,
@@ -31,6 +32,7 @@ __all__ = [
     "DetectorError",
     "EntityTypes",
     "Failure",
+    "Fingerprint",
     "UntrustedError",
     "detect",
     "detector",
@@ -59,7 +61,7 @@ def detect(corpus: Corpus, spec: str | Detector, **options: Any) -> Corpus:
     >>> def capitals(text, language):
     ...     return [{"start": i, "end": i + 1, "label": "CAPITAL"} for i, c in enumerate(text) if c.isupper()]
     >>> detect(corpus, "python", function=capitals)
-    Corpus(1 documents, 1 spans, 1 labels)
+    Corpus(1 document, 1 span, 1 label)
     """
     made = detector(spec, **options)
     documents = texts_of(corpus)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import os
 import shlex
+import shutil
+import signal
 import subprocess
+import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
-from threading import Thread
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from queue import Queue
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
+from spanscore.detectors.fingerprint import Fingerprint, content_hash
 from spanscore.detectors.interface import Detection, Detector, DetectorError, Failure, UntrustedError, spans_of
 from spanscore.errors import UsageError, plural, printable
 from spanscore.spec import REQUIRED, parameter
@@ -20,6 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from spanscore.corpus.records import Document
+
+LONGEST = 1 << 25
+"""Maximum bytes of an answer."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +44,14 @@ class Command(Detector):
     """
 
     name: ClassVar[str] = "command"
+    runtime: ClassVar[tuple[str, ...]] = ("timeout", "copies")
     run: str = parameter(REQUIRED, "Program and its arguments, as in a shell.", type=str)
+    timeout: float = parameter(
+        3600.0, "Seconds without an answer until the program is terminated.", above=0, high=604_800
+    )
+    copies: int = parameter(
+        1, "Number of parallel programs, each with its share; --jobs also sets it.", low=1, high=1000
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,14 +67,52 @@ class Command(Detector):
             raise UsageError("the command is empty.")
         return call
 
+    def recorded(self) -> tuple[tuple[str, str], ...]:
+        """Return the options, with a hash in place of the program's arguments, which may hold keys."""
+        program, *arguments = self._call
+        hashed = f" #{blake2b(self.run.encode(), digest_size=8).hexdigest()}" if arguments else ""
+        return tuple((name, f"{program}{hashed}" if name == "run" else value) for name, value in self.given())
+
+    def fingerprint(self) -> Fingerprint:
+        """Add the program's file and the files among its arguments, such as a script."""
+        program, *arguments = self._call
+        files = {program: shutil.which(program)} | {name: name for name in arguments if Path(name).is_file()}
+        return {
+            **super().fingerprint(),
+            **{f"file {name}": content_hash(place) for name, place in files.items() if place is not None},
+        }
+
+    def for_jobs(self, jobs: int) -> Command:
+        """Run this many copies of the program."""
+        return self if jobs <= 1 else replace(self, copies=jobs)
+
     def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
-        """Feed the program from a thread, and yield its answers as they come."""
+        """Feed the program, or several copies of it, and yield the answers in order as they come."""
+        if self.copies == 1:
+            yield from self._answers(documents, [])
+            return
+        listed = list(documents)
+        programs: list[_Program] = []
+        shares = [listed[number :: self.copies] for number in range(min(self.copies, len(listed)))]
+        streams = [_Stream(self._answers(share, programs)) for share in shares]
         try:
-            program = subprocess.Popen(self._call, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
-        except OSError as error:
-            raise DetectorError(f"cannot run the command '{printable(self._call[0])}' ({error.strerror}).") from None
-        assert program.stdin is not None
-        assert program.stdout is not None
+            for number in range(len(listed)):
+                yield streams[number % len(streams)].next()
+            for stream in streams:
+                stream.finish()
+        finally:
+            for stream in streams:
+                stream.stop()
+            for program in programs:
+                if program.running:
+                    program.kill()
+            for stream in streams:
+                stream.join()
+
+    def _answers(self, documents: Iterable[Document], programs: list[_Program]) -> Iterator[Detection]:
+        """Feed one program from a thread, and yield its answers as they come."""
+        program = _Program(self._call, self.timeout)
+        programs.append(program)
         asked: deque[Document] = deque()
         state: dict[str, Any] = {"done": False}
 
@@ -65,20 +122,20 @@ class Command(Detector):
                 for document in documents:
                     asked.append(document)
                     line = {"id": document.id, "text": document.text, "language": self.language}
-                    program.stdin.write(encoder.encode(line) + b"\n")  # type: ignore[union-attr]
-                    program.stdin.flush()  # type: ignore[union-attr]
+                    program.write(encoder.encode(line) + b"\n")
                 state["done"] = True
-                program.stdin.close()  # type: ignore[union-attr]
-            except (BrokenPipeError, OSError):
+                program.end_input()
+            except UnicodeEncodeError:
+                state["surrogate"] = True
+                program.end()
+            except (OSError, ValueError):
                 state["broken"] = True
 
         feeder = Thread(target=feed, daemon=True)
         feeder.start()
         answered = 0
         try:
-            for line in program.stdout:
-                if not line.strip():
-                    continue
+            for line in program.lines():
                 if not asked:
                     raise UntrustedError(
                         "the command wrote more lines than it was given; none of its answers are kept."
@@ -86,19 +143,132 @@ class Command(Detector):
                 document = asked.popleft()
                 answered += 1
                 yield _detection(line, document)
+            if program.late:
+                raise DetectorError(f"the command did not answer within {self.timeout:g} seconds; it was ended.")
             feeder.join()
+            if "surrogate" in state:
+                what = "its text has a lone surrogate, which cannot be sent as UTF-8"
+                raise DetectorError(f'document "{printable(str(asked[-1].id))}": {what}.')
             code = program.wait()
             if code or asked or state.get("broken") or not state["done"]:
                 how = f"ended with exit code {code}" if code else "ended"
                 left = ", with documents left" if asked or not state["done"] else ""
                 raise DetectorError(f"the command {how} after {plural(answered, 'answer')}{left}.")
         finally:
-            if program.poll() is None:
-                program.kill()
-                program.wait()
-            program.stdout.close()
-            with suppress(OSError):  # the program may be gone already
-                program.stdin.close()
+            program.end()
+
+
+class _Stream:
+    """Detections that a thread computes ahead."""
+
+    def __init__(self, detections: Iterator[Detection]) -> None:
+        self._ready: Queue[Detection | BaseException | None] = Queue()
+        self._stopped = False
+        self._thread = Thread(target=self._compute, args=(detections,), daemon=True)
+        self._thread.start()
+
+    def _compute(self, detections: Iterator[Detection]) -> None:
+        try:
+            for one in detections:
+                self._ready.put(one)
+                if self._stopped:
+                    break
+            self._ready.put(None)
+        except BaseException as error:
+            self._ready.put(error)
+
+    def next(self) -> Detection:
+        """Return the next detection; an error of the thread is raised here."""
+        found = self._ready.get()
+        if isinstance(found, BaseException):
+            raise found
+        assert found is not None
+        return found
+
+    def finish(self) -> None:
+        """Wait until the thread is done; an error after its last detection is raised here."""
+        found = self._ready.get()
+        if isinstance(found, BaseException):
+            raise found
+
+    def stop(self) -> None:
+        """Compute no more than what is under way."""
+        self._stopped = True
+
+    def join(self) -> None:
+        """Wait until the thread has cleaned up, but not for ever."""
+        self._thread.join(5.0)
+
+
+class _Program:
+    """A running program with its children, which are ended if no line comes in time."""
+
+    def __init__(self, call: list[str], timeout: float) -> None:
+        own = {"process_group": 0} if os.name == "posix" else {}  # so that its children can be ended with it
+        try:
+            self._process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)  # type: ignore[call-overload] # noqa: S603
+        except OSError as error:
+            raise DetectorError(f"cannot run the command '{printable(call[0])}' ({error.strerror}).") from None
+        self.late = False
+        self._timeout = timeout
+        self._deadline = time.monotonic() + timeout
+        self._ended = Event()
+        Thread(target=self._watch, daemon=True).start()
+
+    def write(self, line: bytes) -> None:
+        """Write a line to its standard input."""
+        self._process.stdin.write(line)
+        self._process.stdin.flush()
+
+    def end_input(self) -> None:
+        """Close its standard input."""
+        self._process.stdin.close()
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines that it writes until it closes its standard output; blank lines are skipped."""
+        while line := self._process.stdout.readline(LONGEST):
+            self._deadline = math.inf  # while the caller uses the line
+            if self.late and not line.endswith(b"\n"):
+                return  # it was ended within this line
+            if len(line) >= LONGEST:
+                raise UntrustedError(f"the command wrote a line of more than {LONGEST >> 20} MB.")
+            if line.strip():
+                yield line
+            self._deadline = time.monotonic() + self._timeout
+
+    @property
+    def running(self) -> bool:
+        """Whether nobody has seen it end."""
+        return self._process.returncode is None
+
+    def wait(self) -> int:
+        """Wait for its exit code."""
+        code: int = self._process.wait()
+        return code
+
+    def end(self) -> None:
+        """End it and its children, if they are still there."""
+        self._ended.set()
+        self.kill()
+        self._process.wait()
+        self._process.stdout.close()
+        with suppress(OSError):  # the program may be gone already
+            self._process.stdin.close()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(min(max(self._deadline - time.monotonic(), 0.01), 1.0)):
+            if time.monotonic() > self._deadline:
+                self.late = True
+                self.kill()
+                return
+
+    def kill(self) -> None:
+        """End it and its children, from any thread; whoever reads its lines cleans up."""
+        with suppress(OSError):
+            if os.name == "posix":
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
 
 
 def _detection(line: bytes, document: Document) -> Detection:
@@ -109,8 +279,8 @@ def _detection(line: bytes, document: Document) -> Detection:
     if not isinstance(answer, dict):
         what = "the command wrote a line that is not a JSON object, so later lines cannot be matched to documents"
         raise UntrustedError(f"{what}; it must write nothing else on standard output.")
-    named = answer.get("id")
-    if named is not None and str(named) != str(document.id):
+    named = answer.get("id", document.id)
+    if isinstance(named, bool) or not isinstance(named, str | int) or str(named) != str(document.id):
         asked = printable(str(document.id))
         raise UntrustedError(f'the command answered for another id than "{asked}"; none of its answers are kept.')
     if answer.get("error") is not None:

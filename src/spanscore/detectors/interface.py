@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from operator import index
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from spanscore.corpus.corpus import MAX_LABEL
 from spanscore.corpus.records import Span
+from spanscore.detectors.fingerprint import Fingerprint, content_hash
+from spanscore.detectors.shapes import MalformedSpanError, listed, shape_of
 from spanscore.errors import SpanscoreError, printable
 from spanscore.spec import Value, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from spanscore.corpus import Corpus
     from spanscore.corpus.records import Document
 
 
@@ -43,12 +49,14 @@ Detection = list[Span] | Failure
 class EntityTypes:
     """The entity types a detector knows: model labels that it renames, types of its recognizers, all it supports.
 
-    `supported` is None if the detector cannot list them.
+    `supported` is None if the detector cannot list them. `looked_for` are those that it looks for as it is configured,
+    if that is not all it supports: a type may need a model that is missing, or be switched off.
     """
 
     from_model: Mapping[str, str] = field(default_factory=dict)
     from_recognizers: tuple[str, ...] = ()
     supported: tuple[str, ...] | None = None
+    looked_for: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,10 @@ class Description:
     types: EntityTypes = field(default_factory=EntityTypes)
     notes: tuple[str, ...] = ()
     """What a user should know before trusting the predictions."""
-    versions: Mapping[str, str] = field(default_factory=dict)
+    uses: str = ""
+    """The models that the detector uses, for people."""
+    by_language: Mapping[str, Description] = field(default_factory=dict)
+    """The detectors for each language, if each document has its own."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,17 +83,61 @@ class Detector(Value, ABC):
     kind: ClassVar[str] = "detector"
     in_processes: ClassVar[bool] = False
     """Whether several jobs are several processes, each with a copy of the detector."""
+    documents_at_once: ClassVar[int] = 8
+    """Documents that such a process gets at once; a detector that uses `batches` is fastest with whole ones."""
+    takes_time: ClassVar[bool] = True
+    """Whether the time per document says something about the detector."""
     runtime: ClassVar[tuple[str, ...]] = ()
     """Options that change how the work is done, but not what is found."""
+    file_options: ClassVar[tuple[str, ...]] = ()
+    """Options that name a file or folder: its content belongs to the fingerprint, its place does not."""
     language: str = parameter("en", "Language of the texts.")
 
     @abstractmethod
     def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
         """Yield the spans of each document, or why there are none, in order."""
 
+    def timed(self, documents: Iterable[Document]) -> Iterator[tuple[Detection, float]]:
+        """Yield what `detect` yields, each with the seconds that the detector took for the document.
+
+        Time counts from when the detector took the document or gave its answer for the one before, if that was later.
+        """
+        asked: deque[float] = deque()
+
+        def noted() -> Iterator[Document]:
+            for document in documents:
+                asked.append(perf_counter())
+                yield document
+
+        before = 0.0
+        for found in self.detect(noted()):
+            now = perf_counter()
+            yield found, now - max(asked.popleft() if asked else now, before)
+            before = now
+
     def describe(self) -> Description:
-        """Load what is needed, and report entity types, notes and versions."""
+        """Load what is needed, and report entity types and notes."""
         return Description()
+
+    def fingerprint(self) -> Fingerprint:
+        """Return what the predictions depend on besides the texts and the language, by name; called after `describe`.
+
+        These are the options. Subclasses add the versions of packages, and hashes of models, programs and source code,
+        with the functions of `spanscore.detectors.fingerprint`: `{**super().fingerprint(), **packages("spacy")}`.
+        """
+        options = {name: value for name, value in self.recorded() if name not in (*self.runtime, "language")}
+        return {
+            f"option {name}": content_hash(value) if name in self.file_options else value
+            for name, value in options.items()
+        }
+
+    def recorded(self) -> tuple[tuple[str, str], ...]:
+        """Return the options as run.json records them. A detector whose options may hold secrets redacts them here."""
+        return self.given()
+
+    def for_dataset(self, dataset: Corpus) -> Detector:
+        """Return the detector for this dataset, of which `detect` may get only some documents; most need no more."""
+        return self
 
     def for_jobs(self, jobs: int) -> Detector:
         """Return the detector for this many jobs; one that does not run in processes may use more threads."""
@@ -95,6 +150,30 @@ class Detector(Value, ABC):
         return {one.name: getattr(self, one.name) for one in fields_of(self)}
 
 
+BATCH = 32
+
+
+def batches(documents: Iterable[Document], size: int = BATCH, characters: int = 100_000) -> Iterator[list[Document]]:
+    """Yield documents in batches of limited size and length, for libraries that work on several texts at once.
+
+    >>> from spanscore.corpus.records import Document
+    >>> documents = [Document(id=number, text="x" * number, spans=[]) for number in range(1, 7)]
+    >>> [[one.id for one in batch] for batch in batches(documents, size=3, characters=7)]
+    [[1, 2, 3], [4], [5], [6]]
+    """
+    batch: list[Document] = []
+    length = 0
+    for document in documents:
+        more = len(document.text or "")
+        if batch and (len(batch) == size or length + more > characters):
+            yield batch
+            batch, length = [], 0
+        batch.append(document)
+        length += more
+    if batch:
+        yield batch
+
+
 def refuse_failure(document: Document, found: Detection) -> list[Span]:
     """Return the spans of a document; a failure is an error."""
     if isinstance(found, Failure):
@@ -105,46 +184,44 @@ def refuse_failure(document: Document, found: Detection) -> list[Span]:
 def spans_of(found: Any, length: int) -> Detection:
     """Convert what a detector returned for a text of this length to sorted spans, or a failure if it is malformed.
 
-    Each span is a mapping or an object with `start`, `end`, `label` or `entity_type`, and optionally `score`.
+    Each span is a mapping or an object with `start`, `end`, `label` or `entity_type`, and optionally `score` and
+    `attrs`; or what spaCy, Presidio, a Hugging Face pipeline or GLiNER returns (see `shapes`). The recognizer of a
+    Presidio result becomes the attribute `recognizer`.
 
     >>> spans_of([{"start": 0, "end": 3, "entity_type": "PERSON", "score": 0.85}], 3)
     [Span(start=0, end=3, label='PERSON', score=0.85, attrs=None)]
     >>> spans_of([{"start": 0, "end": 9, "label": "PERSON"}], 3)
     Failure(why='a span from 0 to 9 is not inside the text, which has 3 characters')
     """
-    if not isinstance(found, list | tuple):
-        return Failure(f"expected a list of spans, not {type(found).__name__}")
     try:
-        spans = [_span(one, length) for one in found]
-    except _MalformedSpanError as error:
+        spans = [_span(one, length) for one in listed(found)]
+    except MalformedSpanError as error:
         return Failure(str(error))
     except Exception as error:
         return Failure(f"a span cannot be read ({type(error).__name__})")
     return sorted(spans, key=lambda span: (span.start, span.end, span.label, -(span.score or 0.0)))
 
 
-class _MalformedSpanError(Exception):
-    """What is wrong with a span."""
-
-
 def _span(one: Any, length: int) -> Span:
-    names = ("start", "end", "label", "entity_type", "score")
-    given = isinstance(one, Mapping)
-    fields: list[Any] = [one.get(name) if given else getattr(one, name, None) for name in names]
-    start, end, label, kind, score = fields
-    label = label or kind
+    start, end, label, score, attrs = shape_of(one)
+    if isinstance(start, bool) or isinstance(end, bool):
+        raise MalformedSpanError("a span has no integer start and end")
     try:
-        start, end = (index(offset) for offset in (start, end) if not isinstance(offset, bool))
-    except (TypeError, ValueError):
-        raise _MalformedSpanError("a span has no integer start and end") from None
+        start, end = index(start), index(end)
+    except TypeError:
+        raise MalformedSpanError("a span has no integer start and end") from None
     if not 0 <= start <= end <= length:
-        raise _MalformedSpanError(f"a span from {start} to {end} is not inside the text, which has {length} characters")
-    if not isinstance(label, str) or not label or any("\ud800" <= c <= "\udfff" for c in label):
-        raise _MalformedSpanError("a span has no label")
+        raise MalformedSpanError(f"a span from {start} to {end} is not inside the text, which has {length} characters")
+    if not isinstance(label, str) or not label:
+        raise MalformedSpanError("a span has no label")
+    if len(label) > MAX_LABEL:
+        raise MalformedSpanError(f"a span has a label of {len(label)} characters; at most {MAX_LABEL} are allowed")
+    if not label.isascii() and any("\ud800" <= c <= "\udfff" for c in label):
+        raise MalformedSpanError("a span has a label that is not valid Unicode")
     try:
         number = None if score is None else float(score)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(score, bool | str) or (number is not None and not math.isfinite(number)):
-        raise _MalformedSpanError("a span has a score that is not a finite number")
-    return Span(start, end, str(label), number)
+        raise MalformedSpanError("a span has a score that is not a finite number")
+    return Span(start, end, str(label), number, attrs)

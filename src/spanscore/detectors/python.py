@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+import signal
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from spanscore.detectors.fingerprint import Fingerprint, source_of
 from spanscore.detectors.interface import Description, Detection, Detector, Failure, spans_of
+from spanscore.detectors.user_errors import explained, explained_without_text
 from spanscore.errors import UsageError, printable
 from spanscore.spec import REQUIRED, parameter
 
@@ -28,9 +34,11 @@ class Python(Detector):
 
     name: ClassVar[str] = "python"
     in_processes: ClassVar[bool] = True
+    runtime: ClassVar[tuple[str, ...]] = ("timeout",)
     function: str | Callable[[str, str], Any] = parameter(  # noqa: RUF009
         REQUIRED, "Function to call, as module:function.", type=str, callable=True
     )
+    timeout: float = parameter(600.0, "Seconds for one text.", above=0, high=604_800)
 
     def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
         """Call the function for each text; an exception is a failure of that document."""
@@ -38,9 +46,13 @@ class Python(Detector):
         for document in documents:
             text = document.text or ""
             try:
-                found = call(text, self.language)
+                with time_limit(self.timeout):
+                    found = call(text, self.language)
+            except OutOfTimeError:
+                yield Failure(f"the function did not return within {self.timeout:g} seconds")
+                continue
             except (Exception, SystemExit) as error:
-                yield Failure(f"the function raised {type(error).__name__}")
+                yield Failure(f"the function raised {explained_without_text(error)}")
                 continue
             yield spans_of(found, len(text))
 
@@ -49,9 +61,41 @@ class Python(Detector):
         self._call  # noqa: B018 - importing it is the point
         return Description()
 
+    def fingerprint(self) -> Fingerprint:
+        """Add the source code of the function's module and of the modules beside it."""
+        return {**super().fingerprint(), **source_of(self._call)}
+
     @cached_property
     def _call(self) -> Callable[[str, str], Any]:
         return _load(self.function) if isinstance(self.function, str) else self.function
+
+
+class OutOfTimeError(BaseException):
+    """A function that takes too long. Like KeyboardInterrupt, it passes through code that catches exceptions."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTimeError in this code after some seconds, again and again if it is caught.
+
+    It needs a timer signal, which only the main thread receives and Windows does not have; elsewhere there is no limit.
+    """
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+
+    def end(number: int, frame: object) -> None:
+        raise OutOfTimeError
+
+    before = signal.signal(signal.SIGALRM, end)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def _load(named: str) -> Callable[[str, str], Any]:
@@ -63,9 +107,24 @@ def _load(named: str) -> Callable[[str, str], Any]:
     try:
         found: Any = import_module(module)
     except (Exception, SystemExit) as error:
-        raise UsageError(f"cannot import the module '{printable(module)}' ({type(error).__name__}).") from None
+        raise UsageError(f"cannot import the module '{printable(module)}': {explained(error)}.") from None
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not callable(found):
         raise UsageError(f"the module '{printable(module)}' has no function '{printable(attribute)}'.")
+    if not _takes_two(found):
+        raise UsageError(f"'{printable(named)}' cannot be called with a text and a language; give it two parameters.")
     return found  # type: ignore[no-any-return]
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Return whether a function can be called with two arguments, as far as it tells."""
+    try:
+        parameters = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtins do not tell
+        return True
+    try:
+        parameters.bind("text", "language")
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,152 @@
+"""`openai`: a language model behind any OpenAI-compatible chat endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from spanscore.detectors.http_client import address_of
+from spanscore.detectors.interface import Description, Detection, EntityTypes, spans_of
+from spanscore.detectors.web import UnusableError, WebService
+from spanscore.errors import InputError
+from spanscore.formats import placement
+from spanscore.spec import REQUIRED, parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATH = "/chat/completions"
+
+
+class Entity(msgspec.Struct):
+    """A mention in a model's answer."""
+
+    text: str
+    type: str
+
+
+class Entities(msgspec.Struct):
+    """A model's answer."""
+
+    entities: list[Entity]
+
+
+_answer = msgspec.json.Decoder(Entities)
+
+
+@dataclass(frozen=True, repr=False)
+class Openai(WebService):
+    """A language model behind an OpenAI-compatible endpoint, `POST URL/chat/completions`, with structured output.
+
+    The prompt is the system message, the text is the user message, and the answer is JSON by a schema:
+    `{"entities": [{"text", "type"}]}`. Mentions are placed on the text as the format `llm` does; what is not in the
+    text is a prediction with the verdict "invented". An answer that is cut off or not by the schema is retried like a
+    server error. It needs the extra `http`.
+    """
+
+    name: ClassVar[str] = "openai"
+    file_options: ClassVar[tuple[str, ...]] = ("prompt",)
+    model: str = parameter(REQUIRED, "Name of the model.", type=str)
+    prompt: str = parameter(REQUIRED, "File with the instructions for the model; $language is replaced.", type=str)
+    labels: tuple[str, ...] = parameter((), "Types that the model may use (default: any).")
+    temperature: float = parameter(0.0, "Sampling temperature.", low=0, high=2)
+    seed: int | None = parameter(None, "Seed, if the service takes one.", type=int, low=0, high=2**31)
+    schema: bool = parameter(True, "Ask for the JSON schema; false asks for any JSON object, for older services.")
+
+    @property
+    def base_url(self) -> str:
+        """The address without the path of the operation."""
+        place = address_of(self.url)
+        return place._replace(path=place.path.rstrip("/").removesuffix(PATH)).geturl()
+
+    @property
+    def path(self) -> str:
+        """The operation, with the query of the address."""
+        query = address_of(self.url).query
+        return f"{PATH}?{query}" if query else PATH
+
+    def body(self, text: str) -> Any:
+        """Return the request for a text."""
+        messages = [{"role": "system", "content": self._instructions}, {"role": "user", "content": text}]
+        wanted: dict[str, Any] = {"type": "json_object"}
+        if self.schema:
+            strict = {"name": "entities", "strict": True, "schema": _schema(self.labels)}
+            wanted = {"type": "json_schema", "json_schema": strict}
+        seed = {} if self.seed is None else {"seed": self.seed}
+        more = {"temperature": self.temperature, "response_format": wanted, **seed}
+        return {"model": self.model, "messages": messages, **more}
+
+    def detection(self, answer: Any, text: str) -> Detection:
+        """Place the mentions of an answer on the text."""
+        try:
+            choice = answer["choices"][0]
+            content, reason = choice["message"].get("content"), choice.get("finish_reason")
+            refused = choice["message"].get("refusal")
+        except (TypeError, KeyError, IndexError, AttributeError):
+            raise UnusableError("the service's answer is not a chat completion") from None
+        if refused:
+            raise UnusableError("the model refused to answer")
+        if reason == "length":
+            raise UnusableError("the model's answer is cut off")
+        try:
+            found = _answer.decode(_without_fences(content) if isinstance(content, str) else b"")
+        except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError):
+            raise UnusableError("the model's answer is not JSON by the schema") from None
+        return spans_of(placement.spans(text, self._mentions(found)), len(text))
+
+    def _mentions(self, found: Entities) -> Iterator[tuple[str, str, None, None]]:
+        allowed = {label.casefold(): label for label in self.labels}
+        for one in found.entities:
+            label = allowed.get(one.type.casefold(), one.type)
+            if not label or (allowed and label not in self.labels):
+                raise UnusableError("the model used a type that it was not given")
+            yield one.text, label, None, None
+
+    def describe(self) -> Description:
+        """Read the prompt, and report the labels, if they are given."""
+        assert self._instructions is not None
+        assert self.client is not None
+        return Description(EntityTypes(supported=tuple(sorted(self.labels)) or None))
+
+    @cached_property
+    def _instructions(self) -> str:
+        try:
+            return Path(self.prompt).read_text("utf-8").replace("$language", self.language)
+        except UnicodeDecodeError:
+            raise InputError("the prompt is not UTF-8.", self.prompt) from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "not a valid file name"
+            raise InputError(f"cannot read the prompt ({why}).", self.prompt) from None
+
+
+def _schema(labels: tuple[str, ...]) -> dict[str, Any]:
+    """Return the JSON schema of an answer, in the subset that strict output supports."""
+    kind: dict[str, Any] = {"type": "string", "enum": list(labels)} if labels else {"type": "string"}
+    entity = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "type": kind},
+        "required": ["text", "type"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"entities": {"type": "array", "items": entity}},
+        "required": ["entities"],
+        "additionalProperties": False,
+    }
+
+
+def _without_fences(content: str) -> str:
+    """Return JSON without the Markdown fences that models without structured output put around it.
+
+    >>> _without_fences('```json\\n{"entities": []}\\n```')
+    '{"entities": []}'
+    """
+    stripped = content.strip()
+    if stripped.startswith("```") and stripped.endswith("```"):
+        stripped = stripped[3:-3].removeprefix("json").strip()
+    return stripped

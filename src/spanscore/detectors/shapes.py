@@ -1,0 +1,79 @@
+"""The shapes of spans that libraries return: spaCy, Presidio, Hugging Face pipelines, GLiNER, dictionaries, objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from spanscore.corpus.records import Attr
+
+
+class Shape(NamedTuple):
+    """The fields of a span as a library returned them, unchecked."""
+
+    start: Any
+    end: Any
+    label: Any
+    score: Any = None
+    attrs: dict[str, Attr] | None = None
+
+
+class MalformedSpanError(Exception):
+    """What is wrong with a span."""
+
+
+def listed(found: Any) -> list[Any]:
+    """Return what a detector returned for a text as a list: a list or another iterable, or a spaCy Doc's entities.
+
+    >>> listed(one for one in "ab")
+    ['a', 'b']
+    """
+    if hasattr(found, "ents"):
+        found = found.ents
+    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
+        raise MalformedSpanError(f"expected a list of spans, not {type(found).__name__}")
+    return list(found)
+
+
+def shape_of(one: Any) -> Shape:
+    """Return the fields of a span.
+
+    >>> shape_of({"entity_group": "PER", "score": 0.9, "word": "Ann", "start": 0, "end": 3})
+    Shape(start=0, end=3, label='PER', score=0.9, attrs=None)
+    """
+    if hasattr(one, "start_char") and hasattr(one, "label_"):  # spaCy's `start` and `end` count tokens
+        return Shape(one.start_char, one.end_char, one.label_, None, _spacy_attributes(one))
+    fields: Any = one if isinstance(one, Mapping) else _Attributes(one)
+    label = fields.get("label") or fields.get("entity_type") or fields.get("entity_group") or None
+    if label is None and fields.get("entity") and fields.get("index") is not None:
+        raise MalformedSpanError(
+            "these are tokens, not entities; build the pipeline with aggregation_strategy='simple'"
+        )
+    label = fields.get("entity") if label is None else label
+    given = fields.get("attrs")
+    attrs = {str(key): value for key, value in given.items() if isinstance(value, Attr)} if _is_map(given) else {}
+    about = fields.get("recognition_metadata")
+    if _is_map(about) and (recognizer := about.get("recognizer_name")):
+        attrs["recognizer"] = str(recognizer)
+    return Shape(fields.get("start"), fields.get("end"), label, fields.get("score"), attrs or None)
+
+
+class _Attributes:
+    """An object's attributes, read like a mapping."""
+
+    def __init__(self, one: Any) -> None:
+        self._one = one
+
+    def get(self, name: str) -> Any:
+        return getattr(self._one, name, None)
+
+    __getitem__ = get
+
+
+def _is_map(value: Any) -> bool:
+    return value is not None and isinstance(value, Mapping)
+
+
+def _spacy_attributes(span: Any) -> dict[str, Attr] | None:
+    kbid = getattr(span, "kb_id_", "")
+    return {"kbid": kbid} if kbid else None

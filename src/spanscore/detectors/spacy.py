@@ -1,0 +1,109 @@
+"""`spacy`: the entities of a spaCy pipeline."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from spanscore.detectors.fingerprint import Fingerprint, content_hash, packages
+from spanscore.detectors.interface import (
+    BATCH,
+    Description,
+    Detection,
+    Detector,
+    DetectorError,
+    EntityTypes,
+    Failure,
+    batches,
+    spans_of,
+)
+from spanscore.errors import MissingExtraError, UsageError, printable
+from spanscore.spec import REQUIRED, parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spanscore.corpus.records import Document
+
+FINDERS = ("ner", "entity_ruler", "beam_ner", "span_ruler", "entity_linker")
+"""Components that make entities, or add to them."""
+
+
+@dataclass(frozen=True, repr=False)
+class Spacy(Detector):
+    """The entities (`doc.ents`) of a spaCy pipeline, which is a package or a folder.
+
+    Texts are processed in batches. An entity id becomes the attribute `kbid`. Nothing is ever downloaded. It needs the
+    extra `spacy`.
+    """
+
+    name: ClassVar[str] = "spacy"
+    in_processes: ClassVar[bool] = True
+    documents_at_once: ClassVar[int] = BATCH
+    model: str = parameter(REQUIRED, "Installed package, such as en_core_web_sm, or folder of a pipeline.", type=str)
+    disable: tuple[str, ...] = parameter((), "Components that are not needed, such as parser.")
+
+    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
+        """Process the texts in batches; if one fails, each text of its batch separately."""
+        for batch in batches(documents):
+            texts = [document.text or "" for document in batch]
+            try:
+                found = list(self._pipeline.pipe(texts, batch_size=len(texts)))
+            except Exception:
+                yield from (self._alone(text) for text in texts)
+            else:
+                yield from (spans_of(doc, len(text)) for doc, text in zip(found, texts, strict=True))
+
+    def _alone(self, text: str) -> Detection:
+        try:
+            return spans_of(self._pipeline(text), len(text))
+        except Exception as error:
+            return Failure(f"spaCy raised {type(error).__name__}")
+
+    def describe(self) -> Description:
+        """Load the pipeline, and report the labels of its components."""
+        pipeline = self._pipeline
+        labels = pipeline.pipe_labels
+        types = sorted({label for name in pipeline.pipe_names if _finds(pipeline, name) for label in labels[name]})
+        notes = [] if pipeline.lang == self.language else [f"the model is for the language {pipeline.lang}."]
+        if not any(_finds(pipeline, name) for name in pipeline.pipe_names):
+            notes.append("the pipeline has no component that finds entities.")
+        return Description(EntityTypes(supported=tuple(types) if types else None), tuple(notes))
+
+    def fingerprint(self) -> Fingerprint:
+        """Add spaCy's version, and the name, version and content of the model."""
+        pipeline = self._pipeline
+        about = pipeline.meta
+        name = f"{about.get('lang')}_{about.get('name')} {about.get('version')}"
+        found = {**super().fingerprint(), **packages("spacy"), "model": name}
+        if Path(self.model).is_dir():
+            found["option model"] = "folder"
+        return found | ({} if pipeline.path is None else {"model files": content_hash(pipeline.path)})
+
+    @cached_property
+    def _pipeline(self) -> Any:
+        try:
+            import spacy
+            from spacy.util import get_installed_models, is_package
+        except ImportError:
+            raise MissingExtraError("the detector spacy", "spacy") from None
+        if not (is_package(self.model) or Path(self.model).is_dir()):
+            known = ", ".join(sorted(get_installed_models())) or "none"
+            what = f"the spaCy model '{printable(self.model)}' is neither installed nor a folder"
+            raise UsageError(f"{what}; installed: {known}.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                pipeline = spacy.load(self.model, disable=list(self.disable))
+            except (Exception, SystemExit) as error:
+                why = printable(" ".join(str(error).split()), limit=300).rstrip(".")
+                raise DetectorError(f"cannot load the spaCy model '{printable(self.model)}': {why}.") from None
+        pipeline.max_length = 2**31 - 1
+        return pipeline
+
+
+def _finds(pipeline: Any, name: str) -> bool:
+    return pipeline.get_pipe_meta(name).factory in FINDERS
