@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from functools import cached_property
+from itertools import combinations, islice, product
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from spanscore.engine.evaluate import partial_results
+from spanscore.align.span_groups import is_span_property
+from spanscore.engine.evaluate import partial_results, with_shared_types
 from spanscore.engine.inputs import Inputs
 from spanscore.engine.partial import FoundSpans, assemble
-from spanscore.engine.plan import Plan
-from spanscore.errors import UsageError
+from spanscore.engine.plan import Plan, chosen_measures
+from spanscore.engine.runs import inputs_of_runs
+from spanscore.errors import UsageError, plural, printable, unknown
 from spanscore.result import NUMBERS
+from spanscore.result.views import Rows, Views
+from spanscore.spec import from_above
 from spanscore.stats import (
     Bootstrap,
+    difference_interval,
     holm,
     kendall,
-    percentile_interval,
     permutation_p,
-    spread_of_difference,
     stream,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spanscore.corpus.columns import Bools, Floats
     from spanscore.engine.inputs import Data
@@ -36,6 +41,8 @@ if TYPE_CHECKING:
     from spanscore.result import Result, Scores
     from spanscore.tally import Counts
 
+SHOWN = 4
+"""Systems that the repr of a comparison names."""
 STATUS = ("broken", "fixed", "both wrong", "both right")
 """How the outcome for a gold span changed from the first to the second system; regressions first."""
 
@@ -71,7 +78,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Views, Rows):
     """The scores of several systems by the same measures, and the differences between every pair."""
 
     result: Result
@@ -83,9 +90,36 @@ class Comparison:
     found: Mapping[tuple[str, str], FoundSpans] = field(default_factory=dict, repr=False)
     """The outcome for each gold span by measure and system, if the spans themselves were not kept."""
 
+    def __repr__(self) -> str:
+        names = ", ".join(printable(name) for name in self.systems[:SHOWN])
+        more = f", … {len(self.systems) - SHOWN} more" if len(self.systems) > SHOWN else ""
+        significant = sum(one.corrected < self.alpha and one.difference != 0 for one in self.differences)
+        of = f"{significant} of {plural(len(self.differences), 'difference')} significant"
+        return f"Comparison({names}{more} by {', '.join(self.measures)}; {of})"
+
+    def __str__(self) -> str:
+        return cast("str", from_above("report.comparison", "plain")(self))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each difference of two systems by a measure: its interval and p-values."""
+        rows = []
+        for one in self.differences:
+            low, high = one.interval
+            fields = {name: getattr(one, name) for name in ("measure", "number", "first", "second", "difference")}
+            rows.append({**fields, "low": low, "high": high, "p": one.p, "corrected": one.corrected})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `spanscore compare` writes to comparison.json, without the changes of gold spans."""
+        return cast("dict[str, Any]", from_above("report.comparison", "record")(self, {}))
+
+    def plot(self, measure: str | None = None) -> Any:
+        """Return a Plotly figure with bars of all systems."""
+        return self.result.plot("bars", measure)
+
     @property
     def measures(self) -> list[str]:
-        """The measures, in order."""
+        """The measures, each at its level if levels were asked for, in order."""
         return _names(self.result)
 
     def changes_by_measure(self) -> dict[str, list[Change]]:
@@ -98,23 +132,28 @@ class Comparison:
 
     def better_than(self, measure: str, number: str, system: str) -> str:
         """Return the letters of the systems that this one is significantly better than."""
+        return "".join(sorted(self._beaten.get((measure, number, system), ())))
+
+    @cached_property
+    def _beaten(self) -> dict[tuple[str, str, str], list[str]]:
+        """The letters of the systems that each one is significantly better than, by measure and number."""
         letters = self.letters()
-        beaten = []
+        beaten: dict[tuple[str, str, str], list[str]] = {}
         for one in self.differences:
-            if (one.measure, one.number) == (measure, number) and one.corrected < self.alpha and one.difference:
+            if one.corrected < self.alpha and one.difference:
                 winner, loser = (one.first, one.second) if one.difference > 0 else (one.second, one.first)
-                if winner == system:
-                    beaten.append(letters[loser])
-        return "".join(sorted(beaten))
+                beaten.setdefault((one.measure, one.number, winner), []).append(letters[loser])
+        return beaten
 
     def best(self, measure: str, number: str) -> set[str]:
         """Return the systems with the highest score."""
         found = {
             one.system: getattr(one, number)
             for one in self.result.scores
-            if repr(one.measure) == measure and not np.isnan(getattr(one, number))
+            if one.name == measure and not np.isnan(getattr(one, number))
         }
-        return {system for system, value in found.items() if value == max(found.values())}
+        highest = max(found.values(), default=0.0)
+        return {system for system, value in found.items() if value == highest}
 
     def ranks(self, measure: str, number: str = "f") -> dict[str, int]:
         """Return the rank of each system: one plus the number of significantly better systems."""
@@ -128,7 +167,7 @@ class Comparison:
         """Return Kendall's tau between the system rankings of every pair of measures."""
         values: dict[str, list[float]] = {}
         for one in self.result.scores:
-            values.setdefault(repr(one.measure), []).append(getattr(one, number))
+            values.setdefault(one.name, []).append(getattr(one, number))
         return {
             (a, b): kendall(np.nan_to_num(values[a]).tolist(), np.nan_to_num(values[b]).tolist())
             for a, b in combinations(values, 2)
@@ -136,7 +175,7 @@ class Comparison:
 
     def changes(self, measure: str, first: str, second: str) -> list[Change]:
         """Return how the outcome for each gold span changed from the first to the second system, regressions first."""
-        by = [what for what in self.result.by if what.startswith("meta.")]
+        by = [what for what in self.result.by if what not in ("type", "document")]
         return sorted(
             _changes(self.result[measure, first], self.result[measure, second], by),
             key=lambda one: (STATUS.index(one.status), one.document, one.start, one.end, one.label),
@@ -180,11 +219,12 @@ def compare(
     keep_spans: bool = True,
     jobs: int = 1,
     progress: Callable[[int], object] | None = None,
+    against: str | None = None,
     **settings: Any,
 ) -> Comparison:
     """Score systems by the same measures, and test every pair for significance, paired by document.
 
-    Inputs and settings are those of `score`.
+    Inputs and settings are those of `score`. With `against`, only pairs with that system are tested.
 
     >>> import spanscore as ss
     >>> spans = [{"start": 0, "end": 3, "label": "A"}]
@@ -194,17 +234,29 @@ def compare(
     >>> found.better_than("exact", "recall", "good"), found.differences[1].difference
     ('b', 0.5)
     """
+    if not isinstance(systems, Mapping):
+        raise UsageError('a comparison needs systems by name: {"old": corpus or path, "new": corpus or path}.')
     check(len(systems), permutations, alpha)
+    runs = inputs_of_runs(gold, systems, settings, gold_format=gold_format)
+    if runs is not None:
+        measures, settings = measures or runs.measures, {**settings, **runs.settings}
+        inputs = runs.inputs
+    else:
+        annotator = settings.get("annotator")
+        inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format, annotator=annotator)
+    measures = chosen_measures(measures, inputs.gold)
     plan = Plan.of(measures, ci=ci, keep_spans=keep_spans, keep_found=not keep_spans, **settings)
+    pairs = _pairs(list(inputs.systems), against)
+    _refuse_many(len(inputs.systems), len(pairs), len(plan.columns))
+    plan, inputs = with_shared_types(plan, inputs)
     assert plan.ci is not None
-    inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format)
     parts = partial_results(plan, inputs, jobs=jobs, progress=progress)
-    result = assemble(plan, parts)
+    result = assemble(plan, parts) if runs is None else runs.finished(assemble(plan, parts))
     names = _names(result)
     found = {
         (name, system): one for system, part in parts.items() for name, one in zip(names, part.found, strict=False)
     }
-    differences = _all_differences(result, plan.ci, permutations)
+    differences = _all_differences(result, plan.ci, permutations, pairs)
     return Comparison(result, tuple(parts), differences, plan.ci, permutations, alpha, found)
 
 
@@ -216,25 +268,57 @@ def check(systems: int, permutations: int, alpha: float) -> None:
         raise UsageError("permutations must be between 1 and 1000000, and alpha between 0 and 1.")
 
 
-def _all_differences(result: Result, how: Bootstrap, permutations: int) -> tuple[Difference, ...]:
-    return tuple(one for name in _names(result) for one in _differences(result, name, how, permutations))
+PAIRS = 10_000
+"""Pairs of systems, times measures, that are tested: each takes several milliseconds for each number."""
 
 
-def _differences(result: Result, name: str, how: Bootstrap, permutations: int) -> Iterator[Difference]:
-    """Yield the differences of all pairs of systems by one measure, with p-values corrected for the number of pairs."""
-    scores = [one for one in result.scores if repr(one.measure) == name]
-    if scores[0].measure.needs_all_documents:
-        return
+def _pairs(systems: list[str], against: str | None) -> list[tuple[int, int]]:
+    """Return the pairs of systems to test: all, or those with one of them."""
+    if against is not None and against not in systems:
+        raise UsageError(unknown("system", against, systems))
+    pairs = combinations(range(len(systems)), 2)
+    place = None if against is None else systems.index(against)
+    return [pair for pair in pairs if place is None or place in pair]
+
+
+def _refuse_many(systems: int, pairs: int, measures: int) -> None:
+    if pairs * measures > PAIRS:
+        what = (
+            f"{systems} systems are {pairs:,} pairs, by {plural(measures, 'measure')} more than the limit of {PAIRS:,}"
+        )
+        raise UsageError(f"{what} tests; compare them with one system (--against NAME), or compare fewer.")
+
+
+def _all_differences(
+    result: Result, how: Bootstrap, permutations: int, pairs: list[tuple[int, int]]
+) -> tuple[Difference, ...]:
+    found: list[Difference] = []
+    for name in _names(result):
+        scores = [one for one in result.scores if one.name == name]
+        if not scores[0].measure.needs_all_documents:
+            found += differences(scores, how, permutations, pairs)
+    return tuple(found)
+
+
+def differences(
+    scores: Sequence[Scores], how: Bootstrap, permutations: int, pairs: Sequence[tuple[int, int]]
+) -> Iterator[Difference]:
+    """Yield the differences of pairs of scores by one measure, paired by document.
+
+    The p-values are corrected for the number of pairs.
+    """
+    name = scores[0].name
     tables = _tables(scores, how.cluster)
-    for number in NUMBERS:
+    ratios = [one.ratio_columns(table) for one, table in zip(scores, tables, strict=True)]
+    for place, number in enumerate(NUMBERS):
+        seed = stream(how.seed, f"{name}|{number}")  # whatever the systems are called
         statistic = statistic_of(scores[0], number)
         found = []
-        for a, b in combinations(range(len(scores)), 2):
-            seed = stream(how.seed, f"{name}|{number}|{scores[a].system}|{scores[b].system}")
+        for a, b in pairs:
             p = permutation_p(tables[a], tables[b], statistic, number=permutations, seed=seed)
-            spread = spread_of_difference(tables[a], tables[b], statistic, how.resamples, seed)
+            ends = difference_interval(ratios[a], ratios[b], scores[0].statistics[place], how, seed)
             gap = getattr(scores[a], number) - getattr(scores[b], number)
-            found.append((scores[a].system, scores[b].system, gap, percentile_interval(spread, how.level), p))
+            found.append((scores[a].system, scores[b].system, gap, ends, p))
         corrected = holm([one[-1] for one in found])
         for (first, second, gap, interval, p), after in zip(found, corrected, strict=True):
             yield Difference(name, number, first, second, gap, interval, p, after)
@@ -261,17 +345,29 @@ def statistic_of(scores: Scores, number: str) -> Callable[[Counts], Floats]:
 def _changes(first: Scores, second: Scores, by: Sequence[str]) -> Iterator[Change]:
     judgements = [one.judgement for one in (first, second)]
     gold, text = judgements[0].pairing.gold, judgements[0].pairing.text
-    _refuse_other_spans(repr(first.measure), len(gold.doc), len(judgements[1].pairing.gold.doc))
+    _refuse_other_spans(first.name, len(gold.doc), len(judgements[1].pairing.gold.doc))
     found: list[Bools] = [one.cell == one.pairing.gold.label for one in judgements]
     names = {(True, False): "broken", (False, True): "fixed", (False, False): "both wrong", (True, True): "both right"}
-    slices = {what: (names, group.tolist()) for what in by for group, names in [first.slices(what)]}
+    slices = {what: _slices(first, what) for what in by}
     ids = gold.ids.tolist()
     columns = gold.doc.tolist(), gold.start.tolist(), gold.end.tolist(), gold.label.tolist()
-    for doc, start, end, label, a, b in zip(*columns, found[0].tolist(), found[1].tolist(), strict=True):
+    for row, (doc, start, end, label, a, b) in enumerate(zip(*columns, *(one.tolist() for one in found), strict=True)):
         content = text[doc]
         covered = None if content is None else content[start:end]
-        parts = {what: named[group[doc]] for what, (named, group) in slices.items()}
-        yield Change(names[a, b], repr(first.measure), ids[doc], start, end, gold.labels[label], covered, parts)
+        parts = {what: groups[row] for what, groups in slices.items()}
+        yield Change(names[a, b], first.name, ids[doc], start, end, gold.labels[label], covered, parts)
+
+
+def _slices(scores: Scores, what: str) -> list[str]:
+    """Return the slice of each gold span, as the measure sees it."""
+    spans = scores.judgement.pairing
+    if is_span_property(what):
+        if scores.splits_predictions(what):
+            raise UsageError(f"{printable(what)} is an attribute of predictions; systems are compared by gold spans.")
+        codes, names = scores.span_groups(what).group(spans)
+        return [names[code] for code in codes.tolist()]
+    group, parts = scores.slices(what)
+    return [parts[code] for code in group[spans.gold.doc].tolist()]
 
 
 def _refuse_other_spans(measure: str, ours: int, theirs: int) -> None:
@@ -280,9 +376,10 @@ def _refuse_other_spans(measure: str, ours: int, theirs: int) -> None:
 
 
 def _names(result: Result) -> list[str]:
-    return list(dict.fromkeys(repr(one.measure) for one in result.scores))
+    return list(dict.fromkeys(one.name for one in result.scores))
 
 
 def _letters(count: int) -> list[str]:
-    letters = list(ascii_lowercase)
-    return (letters + [a + b for a in letters for b in letters])[:count]
+    """Return a name of few letters for each system: a to z, aa to zz, aaa and so on."""
+    names = ("".join(letters) for length in (1, 2, 3, 4) for letters in product(ascii_lowercase, repeat=length))
+    return list(islice(names, count))

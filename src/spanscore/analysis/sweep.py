@@ -7,34 +7,49 @@ next are sorted and summed up. One pass yields all thresholds, for any measure, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import numpy as np
 
 from spanscore.align import Pairing
-from spanscore.align.pairing import describe
+from spanscore.align.account import describe
+from spanscore.align.annotators import names_in, refuse_unknown
 from spanscore.align.spans import stretches
+from spanscore.corpus.columns import pieces
+from spanscore.engine.evaluate import with_shared_types
 from spanscore.engine.inputs import Inputs
+from spanscore.engine.partial import in_views
 from spanscore.engine.plan import Plan
-from spanscore.errors import InputError, UsageError
-from spanscore.result import Score, prf
+from spanscore.engine.runs import inputs_of_runs
+from spanscore.errors import InputError, UsageError, printable
+from spanscore.result import NUMBERS, Score, prf
+from spanscore.result.tables import known
+from spanscore.result.views import Rows, Views
+from spanscore.spec import from_above
+from spanscore.tally import NO_TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from spanscore.corpus.columns import Floats, Longs
+    from spanscore.corpus.columns import Floats, Ints, Longs
     from spanscore.engine.inputs import Data
     from spanscore.formats import Format
     from spanscore.measures import Measure
     from spanscore.result import Result
     from spanscore.tally import Counts
 
+SHOWN = 4
+"""Curves that the repr of a sweep shows."""
 ROWS = 1 << 19
 """Maximum number of spans to count at once."""
-MUCH = 20_000_000
-"""Maximum amount of counting for the curves of a report; above it, they are only computed on request."""
+MUCH, TOO_MUCH = 20_000_000, 2_000_000_000
+"""Maximum amount of counting for the curves of a report, and for a sweep on request."""
+HELD = 1 << 21
+"""Changes of counts to hold before those that cancel out are removed."""
 CROWDED = 2
 """With more predictions than this in a document, it pays to split documents into stretches."""
 
@@ -55,6 +70,18 @@ class Curve:
     counts: Counts
     calibration: Calibration | None
     signature: str
+    level: str | None = None
+    """The level of the taxonomy, if levels were asked for."""
+
+    @property
+    def name(self) -> str:
+        """The measure, followed by `@` and the level if there is one."""
+        return repr(self.measure) if self.level is None else f"{self.measure!r}@{self.level}"
+
+    @property
+    def has_precision(self) -> bool:
+        """Whether there is a precision, on which F, average precision and calibration depend."""
+        return self.measure.has_precision("all" if self.type is None else "type")
 
     @cached_property
     def numbers(self) -> tuple[Floats, Floats, Floats]:
@@ -64,7 +91,7 @@ class Curve:
     def numbers_at(self, rows: Longs) -> tuple[Floats, Floats, Floats]:
         """Return precision, recall and F for rows of the counts."""
         named = {name: self.counts[rows, i] for i, name in enumerate(self.fields)}
-        return prf(self.measure, named, self.beta)
+        return prf(self.measure, named, self.beta, has_precision=self.has_precision)
 
     def rows(self, thresholds: Floats) -> Longs:
         """Return the rows of the counts for these thresholds."""
@@ -74,7 +101,7 @@ class Curve:
     def average_precision(self) -> float:
         """Return the average precision: the sum of each increase in recall times the precision there."""
         precision, recall, _ = self.numbers
-        if not len(recall) or np.isnan(recall).all():
+        if not self.has_precision or not len(recall) or np.isnan(recall).all():
             return float("nan")
         reached = np.maximum.accumulate(np.nan_to_num(recall))
         steps = np.diff(reached, prepend=0.0)
@@ -91,11 +118,18 @@ class Curve:
     def best(self, recall: float | None = None) -> float | None:
         """Return the threshold with the highest F or, given a minimum recall, with the highest precision.
 
-        Ties go to the highest threshold; None if no threshold qualifies.
+        Ties go to the highest threshold, or for a beta above 1, where recall comes first, to the lowest; None if no
+        threshold qualifies. Without a precision, it is the highest threshold with that recall.
         """
         precision, recalls, f = self.numbers
+        if recall is not None and not self.has_precision:
+            enough = np.flatnonzero(recalls >= recall)
+            return float(self.threshold[enough[0]]) if enough.size else None
         value = f if recall is None else np.where(recalls >= recall, precision, np.nan)
-        return None if not len(value) or np.isnan(value).all() else float(self.threshold[int(np.nanargmax(value))])
+        if not len(value) or np.isnan(value).all():
+            return None
+        tied = np.flatnonzero(value == np.nanmax(value))
+        return float(self.threshold[tied[-1 if self.beta > 1 else 0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,16 +165,48 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Views, Rows):
     """The curves of all systems and measures, the overall curve of each measure before its types."""
 
     curves: tuple[Curve, ...]
     warnings: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        shown = [
+            f"{printable(one.system)}, {one.measure!r}: AP {one.average_precision:.3f}"
+            for one in self.curves
+            if one.type is None
+        ]
+        more = f"; … {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+        return f"Sweep({'; '.join(shown[:SHOWN])}{more})"
+
+    def __str__(self) -> str:
+        return cast("str", from_above("report.thresholds", "plain")(self, None, ()))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each point of each curve: threshold, precision, recall and F."""
+        rows = []
+        for curve in self.curves:
+            named = {"system": curve.system, "measure": repr(curve.measure), "type": curve.type}
+            columns = (curve.threshold, *curve.numbers)
+            for threshold, *numbers in zip(*(column.tolist() for column in columns), strict=True):
+                scores = {name: known(number) for name, number in zip(NUMBERS, numbers, strict=True)}
+                rows.append({**named, "threshold": known(threshold), **scores})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `spanscore sweep --json` writes."""
+        written = from_above("report.thresholds", "to_json")(self, None, ())
+        return cast("dict[str, Any]", msgspec.json.decode(written))
+
+    def plot(self) -> Any:
+        """Return a Plotly figure of precision over recall, for all types together."""
+        return from_above("report.figures", "curve_figure")([one for one in self.curves if one.type is None])
+
 
 def sweep(
     gold: Data,
-    systems: Mapping[str, Data],
+    systems: Data | Mapping[str, Data],
     measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
     bins: int = 10,
@@ -148,15 +214,21 @@ def sweep(
     pred_format: str | Format | None = None,
     **settings: Any,
 ) -> Sweep:
-    """Score the predictions at every threshold. Inputs and settings are those of `score`.
+    """Score the predictions of one system, or of several by name, at every threshold.
+
+    Inputs and settings are those of `score`.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 9], [4, 12], ["A", "A"])
     >>> pred = ss.Corpus.from_arrays(["d"], [0] * 3, [0, 5, 9], [4, 8, 12], ["A"] * 3, score=[0.9, 0.6, 0.3])
-    >>> curve = sweep(gold, {"pred": pred}, "exact").curves[0]
+    >>> curve = sweep(gold, pred, "exact").curves[0]
     >>> curve.threshold.tolist(), curve.numbers[1].tolist(), round(curve.average_precision, 3), curve.best()
     ([0.9, 0.6, 0.3], [0.5, 0.5, 1.0], 0.833, 0.3)
     """
+    systems = systems if isinstance(systems, Mapping) else {"pred": systems}
+    runs = inputs_of_runs(gold, systems, settings, gold_format=gold_format, all_scores=True)
+    if runs is not None:
+        measures, settings = measures or runs.measures, {**settings, **runs.settings}
     plan = Plan.of(measures, **settings)
     if unsupported := [one for one in plan.measures if one.needs_all_documents]:
         raise UsageError(f"{unsupported[0]!r} counts across documents and cannot be swept; choose another measure.")
@@ -164,10 +236,16 @@ def sweep(
         raise UsageError("resolve must be 'none' or 'score' in a threshold sweep.")
     if not 1 <= bins <= 1000:
         raise UsageError("bins must be between 1 and 1000.")
-    inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format)
+    if runs is None:
+        formats = {"gold_format": gold_format, "pred_format": pred_format}
+        inputs = Inputs.of(gold, systems, annotator=plan.annotator, **formats)
+    else:
+        inputs = runs.inputs
+    plan, inputs = with_shared_types(plan, inputs)
     annotated = inputs.gold.corpus()
+    refuse_unknown(plan.annotator, names_in(annotated))
     curves: list[Curve] = []
-    notes = [*annotated.notes]
+    notes = [*(() if runs is None else runs.notes), *annotated.notes]
     for name, data in inputs.systems.items():
         pred = data.corpus()
         score = np.full(len(pred.start), np.nan) if pred.score is None else pred.score
@@ -175,11 +253,15 @@ def sweep(
             where = f"{pred.place(int(pred.doc[unknown[0]]))}, {pred.span_name(unknown[0])}"
             raise InputError("a prediction has no score; a threshold sweep needs a score for every prediction.", where)
         scored = pred if pred.score is not None else pred.with_columns(score=score)
-        pairing = plan.pair(annotated, scored, name)
-        notes += [*pred.notes, *describe(pairing.account)]
-        for one in plan.measures:
-            line = plan.signature(one, annotated.fingerprint, pred.fingerprint)
-            curves += _curves(pairing, one, name, plan.beta, bins, line)
+        pairings = [plan.pair(annotated, scored, name, view) for view in plan.views]
+        notes += [*pred.notes, *in_views(plan, [describe(one.account) for one in pairings])]
+        for one, number in plan.columns:
+            pairing, view = pairings[number], plan.views[number]
+            if (work := _work(pairing, one)) > TOO_MUCH:
+                what = f"{one!r} at every threshold would count {work:,} spans and overlaps"
+                raise UsageError(f"{what}, more than {TOO_MUCH:,}; round the scores, or score in parts.")
+            line = plan.signature(one, annotated.fingerprint, pred.fingerprint, view)
+            curves += _curves(pairing, one, name, plan.beta, bins, line, view.level)
     return Sweep(tuple(curves), tuple(dict.fromkeys(notes)))
 
 
@@ -201,25 +283,31 @@ def curves_of(result: Result, bins: int = 10) -> tuple[list[Curve], list[str]]:
             continue
         if not len(score) or np.isnan(score).any():
             continue
-        if _sizes(one.pairing, one.measure)[_levels(one.pairing)[0]].sum() > MUCH and not one.measure.local:
+        spans = len(one.pairing.gold.doc) + len(score)
+        if _work(one.pairing, one.measure) > (max(MUCH, 64 * spans) if one.measure.local else MUCH):
             notes.append(
-                f"{one.system}: threshold curves of {one.measure!r} omitted, too slow; run spanscore sweep instead."
+                f"{one.system}: threshold curves of {one.name} omitted, too slow; run spanscore sweep instead."
             )
             continue
-        curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature)
+        curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature, one.level)
     return curves, notes
 
 
-def _curves(pairing: Pairing, measure: Measure, system: str, beta: float, bins: int, line: str) -> Iterator[Curve]:
+def _curves(
+    pairing: Pairing, measure: Measure, system: str, beta: float, bins: int, line: str, level: str | None
+) -> Iterator[Curve]:
+    pairing = measure.counted_spans(pairing)
     fields, labels, threshold, label, change = _changes(pairing, measure)
     judged = measure.judge(pairing)
     score, right, of = judged.pairing.pred.score, judged.right, judged.pairing.pred.label
     assert score is not None
-    for kind in (None, *labels) if measure.by_type else (None,):
+    for kind in (None, *sorted(labels)) if measure.by_type else (None,):
+        if kind == NO_TYPE:
+            continue
         mine = np.ones(len(label), np.bool_) if kind is None else label == labels.index(kind)
         if not mine.any():
             continue
-        rows = slice(None) if kind is None else of == judged.pairing.labels.index(kind)
+        rows = slice(None) if kind is None or measure.type_blind else of == judged.pairing.labels.index(kind)
         steps, place = np.unique(-threshold[mine], return_inverse=True)
         sums = np.zeros((len(steps), change.shape[1]), change.dtype)
         np.add.at(sums, place, change[mine])
@@ -228,26 +316,59 @@ def _curves(pairing: Pairing, measure: Measure, system: str, beta: float, bins: 
         if kind is not None:  # scores of other types change nothing here
             changing = np.append(True, sums[1:].any(axis=1))
             steps, sums = steps[changing], sums[changing]
-        calibration = Calibration.of(score[rows], right[rows], bins)
+        has_precision = measure.has_precision("all" if kind is None else "type")
+        calibration = Calibration.of(score[rows], right[rows], bins) if has_precision else None
         counts = np.cumsum(sums, axis=0)
-        yield Curve(system, measure, kind, beta, -steps[1:], fields, counts, calibration, line)
+        yield Curve(system, measure, kind, beta, -steps[1:], fields, counts, calibration, line, level)
 
 
-def _changes(pairing: Pairing, measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...], Floats, Longs, Counts]:
+def _changes(pairing: Pairing, measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...], Floats, Ints, Counts]:
     """Return the change of the counts at each threshold by label; counts without predictions are at inf."""
-    if measure.local and np.bincount(pairing.pred.doc).max(initial=0) > CROWDED:
-        pairing = stretches(pairing)
+    pairing = pairing.once(_in_stretches, measure.local)
     docs, levels = _levels(pairing)
     goes_on = np.append(docs[1:] == docs[:-1], False)
-    found: list[tuple[Any, ...]] = []
-    for first, last in _parts(_sizes(pairing, measure)[docs]):
+    found: list[tuple[Floats, Ints, Counts]] = []
+    fields: tuple[str, ...] = ()
+    codes: dict[str, int] = {}  # a measure may have labels of its own, in each piece others
+    for first, last in pieces(_sizes(pairing, measure)[docs], ROWS) if len(docs) else [(0, 0)]:
         tally = measure.tally(_at(pairing, docs[first:last], levels[first:last]))
-        fields, labels, at = tally.fields, tally.labels, tally.doc + first
+        fields, at = tally.fields, tally.doc + first
+        label = np.array([codes.setdefault(name, len(codes)) for name in tally.labels], np.int32)[tally.label]
         counts = tally.counts if tally.counts.dtype.kind == "f" else tally.counts.astype(np.int64)
-        found.append((levels[at], tally.label, counts))
+        found.append((levels[at], label, counts))
         undone = np.flatnonzero(goes_on[at])  # the counts at the next level replace these
-        found.append((levels[at[undone] + 1], tally.label[undone], -counts[undone]))
-    return fields, labels, *(np.concatenate(column) for column in zip(*found, strict=True))  # type: ignore[return-value]
+        found.append((levels[at[undone] + 1], label[undone], -counts[undone]))
+        if sum(len(part[0]) for part in found) > HELD:
+            found = [_without_zeros(*_joined(found))]
+    return fields, tuple(codes), *_joined(found)
+
+
+def _joined(parts: list[tuple[Floats, Ints, Counts]]) -> tuple[Floats, Ints, Counts]:
+    threshold, label, change = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return threshold, label, change
+
+
+def _without_zeros(threshold: Floats, label: Ints, change: Counts) -> tuple[Floats, Ints, Counts]:
+    """Add up the changes at each threshold by label, and remove those that cancel out."""
+    order = np.lexsort((label, threshold))
+    threshold, label, change = threshold[order], label[order], change[order]
+    first = np.flatnonzero(np.append(True, (threshold[1:] != threshold[:-1]) | (label[1:] != label[:-1])))
+    threshold, label, change = threshold[first], label[first], np.add.reduceat(change, first, axis=0)
+    kept = change.any(axis=1) | np.append(True, threshold[1:] != threshold[:-1])  # each threshold stays a point
+    return threshold[kept], label[kept], change[kept]
+
+
+def _in_stretches(pairing: Pairing, local: bool) -> Pairing:
+    """Split documents with many predictions, if the measure is local."""
+    crowded = local and np.bincount(pairing.pred.doc).max(initial=0) > CROWDED
+    return stretches(pairing) if crowded else pairing
+
+
+def _work(pairing: Pairing, measure: Measure) -> int:
+    """Estimate how much there is to count at all thresholds."""
+    pairing = pairing.once(_in_stretches, measure.local)
+    docs = _levels(pairing)[0]
+    return int((_sizes(pairing, measure) + pairing.join.by_document)[docs].sum())
 
 
 def _levels(pairing: Pairing) -> tuple[Longs, Floats]:
@@ -269,17 +390,6 @@ def _sizes(pairing: Pairing, measure: Measure) -> Longs:
     if not measure.local:
         size = size + np.maximum(pairing.letters.strings.lengths, 0) // 4
     return size
-
-
-def _parts(size: Longs) -> Iterator[tuple[int, int]]:
-    """Yield ranges of levels that are small enough to count in memory."""
-    total = np.cumsum(size)
-    first = 0
-    while first == 0 or first < len(size):
-        before = int(total[first - 1]) if first else 0
-        last = max(int(np.searchsorted(total, before + ROWS, side="right")), first + 1)
-        yield first, last
-        first = last
 
 
 def _at(pairing: Pairing, docs: Longs, levels: Floats) -> Pairing:

@@ -6,19 +6,22 @@ It decides how the work is done: on whole corpora, on chunks as they are read, b
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spanscore.align.pairing import refuse_split_differently
+from spanscore.align.documents import no_common_document, refuse_split_differently
 from spanscore.corpus import Corpus
 from spanscore.corpus.duplicates import DuplicateIds
 from spanscore.corpus.memory import keep_freed_memory
 from spanscore.corpus.records import refuse_repeated_ids
 from spanscore.engine.inputs import Input, Inputs
 from spanscore.engine.partial import PartialResult, assemble
-from spanscore.engine.plan import Plan
+from spanscore.engine.plan import Plan, chosen_measures
+from spanscore.engine.runs import inputs_of_runs
+from spanscore.engine.summary import doubting
 from spanscore.errors import InputError, UsageError
 from spanscore.result import Result, refuse_unknown_split
 
@@ -43,9 +46,12 @@ def score(
 ) -> Result:
     """Score one system, or several by name, against gold data with all measures at once.
 
-    `gold` and `pred` are corpora, paths, chunks or Spark DataFrames; `pred` may also map names of systems to them.
-    `settings` are those of `Plan.of`: beta, label_map, extra_documents, resolve, resolve_gold, by and ci (a level or a
-    Bootstrap). Without `keep_spans`, files are scored as they are read, in little memory, and errors are not kept.
+    `gold` and `pred` are corpora, paths, chunks or Spark DataFrames; `pred` may also map names of systems to them. The
+    folder of a run stands for its predictions and for everything that its scores depend on, except the measures.
+    `settings` are those of `Plan.of`: beta, label_map, gold_map, pred_map, levels, taxonomy, shared_types,
+    extra_documents, resolve, resolve_gold, by, ci (a level or a Bootstrap) and annotator (a name, all, majority, union
+    or intersection). Without `keep_spans`, files are scored as they are read, in little memory, and errors are not
+    kept.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_documents([{"id": "d", "spans": [{"start": 0, "end": 9, "label": "PERSON"}]}])
@@ -55,8 +61,14 @@ def score(
     (1.0, 0.0)
     """
     systems = pred if isinstance(pred, Mapping) else {"pred": pred}
-    inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format)
+    runs = inputs_of_runs(gold, systems, settings, gold_format=gold_format)
+    if runs is not None:
+        plan = Plan.of(measures or runs.measures, keep_spans=keep_spans, **{**settings, **runs.settings})
+        return runs.finished(evaluate(plan, runs.inputs, jobs=jobs))
+    how = settings.get("annotator")
+    inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format, annotator=how)
     frames = any(one.is_frame for one in inputs.all)
+    measures = chosen_measures(measures, inputs.gold)
     return evaluate(Plan.of(measures, keep_spans=keep_spans and not frames, **settings), inputs, jobs=jobs)
 
 
@@ -69,7 +81,20 @@ def evaluate(
     progress: Callable[[int], object] | None = None,
 ) -> Result:
     """Carry out a plan. `spark` is the master of a cluster (empty: as configured); `progress` gets the bytes read."""
+    plan, inputs = with_shared_types(plan, inputs)
     return assemble(plan, partial_results(plan, inputs, jobs=jobs, spark=spark, progress=progress))
+
+
+def with_shared_types(plan: Plan, inputs: Inputs) -> tuple[Plan, Inputs]:
+    """Look up which types every side has, if the plan asks for that, and return what is then to be scored.
+
+    Files are read once more for that; what cannot be read again is kept.
+    """
+    if not plan.shared_types or plan.shared:
+        return plan, inputs
+    gold = inputs.gold.kept()
+    systems = {name: replace(one, companion=gold).kept() for name, one in inputs.systems.items()}
+    return plan.sharing(gold.labels(plan.gold), (one.labels() for one in systems.values())), Inputs(gold, systems)
 
 
 def partial_results(
@@ -109,10 +134,11 @@ def _count_whole(plan: Plan, inputs: Inputs, progress: Callable[[int], object] |
     if not len(gold) and inputs.gold.path is not None:
         raise InputError("there is no document to score.", gold.source)
     plan.refuse_unknown_attributes({name for corpus in (gold, *systems.values()) for name in corpus.attrs})
+    counted = plan.gold(gold) if plan.annotator else gold
     for what in (*plan.by, *([plan.ci.cluster] if plan.ci is not None and plan.ci.cluster is not None else [])):
         for pred in systems.values():
-            refuse_unknown_split(what, gold, pred)
-    return {name: PartialResult.of(plan, gold, pred, name) for name, pred in systems.items()}
+            refuse_unknown_split(what, counted, pred)
+    return {name: PartialResult.of(plan, gold, doubting(gold, pred), name) for name, pred in systems.items()}
 
 
 def count_chunks(
@@ -126,9 +152,15 @@ def count_chunks(
     seen = DuplicateIds()
 
     def parts() -> Iterator[PartialResult]:
+        first, common = "", 0
         for ours, theirs in in_step(gold.chunks(progress), pred.chunks(progress)):
             if not len(ours):  # documents that only the system has may repeat earlier ones
                 seen.refuse(theirs, system)
+                if first and not common and plan.extra_documents == "refuse":
+                    raise no_common_document(first, theirs.ids[0], theirs.source or system)
+            elif not first:
+                first, theirs = ours.ids[0], doubting(ours, theirs)
+            common += len(theirs) if len(ours) else 0
             seen.add(ours, "gold")
             yield PartialResult.of(plan, ours, theirs, system).without_marks()
 

@@ -8,24 +8,29 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanscore.align.pairing import IDENTITY, describe
+from spanscore.align.account import describe
+from spanscore.align.annotators import names_in, refuse_unknown
+from spanscore.align.pairing import IDENTITY
 from spanscore.corpus.columns import one_table
+from spanscore.engine.summary import InputSummary, doubts
 from spanscore.errors import printable
-from spanscore.overlap import count_overlaps
+from spanscore.overlap import Join
 from spanscore.result import Result, Scores
 from spanscore.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from spanscore.align import Pairing
-    from spanscore.align.pairing import Account
+    from spanscore.align.account import Account
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Ints
     from spanscore.engine.plan import Plan
@@ -45,60 +50,6 @@ def tally_all(pairing: Pairing, measures: Sequence[Measure], *, by_document: boo
     found = {id(one): Tally.concat(parts) for one, parts in zip(inside, zip(*blocks, strict=True), strict=False)}
     tallies = [found[id(one)] if id(one) in found else one.tally(pairing) for one in measures]
     return tallies if by_document else [tally.together() for tally in tallies]
-
-
-@dataclass
-class InputSummary:
-    """Where an input comes from, how much it holds, and its fingerprint; summaries add."""
-
-    source: str = ""
-    format: str = ""
-    format_reason: str = ""
-    documents: int = 0
-    spans: int = 0
-    sum: int = 0
-    notes: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> InputSummary:
-        """Summarise a corpus."""
-        return cls(
-            corpus.source,
-            corpus.format,
-            corpus.format_reason,
-            len(corpus),
-            len(corpus.start),
-            corpus.fingerprint_sum,
-            corpus.notes,
-        )
-
-    def __add__(self, other: InputSummary) -> InputSummary:
-        named = self if self.source else other
-        return InputSummary(
-            named.source,
-            named.format,
-            named.format_reason,
-            self.documents + other.documents,
-            self.spans + other.spans,
-            (self.sum + other.sum) % 2**64,
-            tuple(dict.fromkeys((*self.notes, *other.notes))),
-        )
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of everything that was added."""
-        return f"{self.sum:016x}"
-
-    def shown(self) -> dict[str, object]:
-        """Return the summary as it stands in results."""
-        return {
-            "source": self.source or None,
-            "format": self.format or None,
-            "format_reason": self.format_reason or None,
-            "documents": self.documents,
-            "spans": self.spans,
-            "fingerprint": self.fingerprint,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,34 +79,50 @@ class PartialResult:
     """What was counted in some documents of one system."""
 
     tallies: tuple[Tally, ...]
+    """The counts of each column of the plan."""
     gold: InputSummary
     pred: InputSummary
-    account: Account
-    labels: frozenset[str]
+    accounts: tuple[Account, ...]
+    """What was left out or merged, for each view of the plan."""
     attributes: frozenset[str]
+    annotators: frozenset[str]
     marks: NDArray[np.uint64]
     """A hash of each document's id, by which duplicates are found."""
     found: tuple[FoundSpans, ...] = ()
-    """Which gold spans each measure found, if the plan asks for that."""
-    pairing: Pairing | None = None
-    """The spans themselves, if the plan keeps them; such a part is complete and cannot be merged."""
+    """Which gold spans each measure found, by the columns of the plan, if it asks for that."""
+    pairings: tuple[Pairing, ...] = ()
+    """The spans themselves in each view, if the plan keeps them; such a part is complete and cannot be merged."""
 
     @classmethod
     def of(cls, plan: Plan, gold: Corpus, pred: Corpus, system: str) -> PartialResult:
         """Count these documents."""
-        pairing = plan.pair(gold, pred, system)
-        _warn_if_dense(pairing)
-        tallies = tally_all(pairing, plan.measures, by_document=plan.needs_documents)
+        scoreless = plan.score_threshold.without_score(pred, plan.views[0].pred)
+        pred = plan.score_threshold.apply(pred, plan.views[0].pred)
+        kept: Account = Counter({(system, "scoreless", ""): scoreless} if scoreless else {})
+        pairings: list[Pairing] = []
+        accounts, tallies, found = [], [], []
+        for number, view in enumerate(plan.views):
+            pairing = plan.pair(gold, pred, system, view)
+            if not number:
+                _warn_if_dense(pairing)
+            tallies.append(tally_all(pairing, plan.measures, by_document=plan.needs_documents))
+            before = pairing.account + _repeated(plan, pairing, system) + kept
+            accounts.append(sum((one.notes(pairing) for one in plan.measures), before))
+            if plan.keep_found:
+                found.append([FoundSpans.of(one.judge(pairing)) for one in plan.measures])
+            marks = pairing.gold.ids.marks
+            if plan.needs_spans:
+                pairings.append(pairing)
         return cls(
-            tuple(tallies),
+            tuple(chain.from_iterable(zip(*tallies, strict=True))),
             InputSummary.of(gold),
             InputSummary.of(pred),
-            pairing.account + _repeated(plan, pairing, system),
-            frozenset((*gold.labels, *pred.labels)),
+            tuple(accounts),
             frozenset((*gold.attrs, *pred.attrs)),
-            pairing.gold.ids.marks,
-            tuple(FoundSpans.of(one.judge(pairing)) for one in plan.measures) if plan.keep_found else (),
-            pairing if plan.needs_spans else None,
+            names_in(gold) if plan.annotator else frozenset(),
+            marks,
+            tuple(chain.from_iterable(zip(*found, strict=True))),
+            tuple(pairings),
         )
 
     @staticmethod
@@ -163,18 +130,20 @@ class PartialResult:
         """Return all parts as one."""
         if len(parts) == 1:
             return parts[0]
-        gold, pred, account = InputSummary(), InputSummary(), Counter[tuple[str, str, str]]()
+        gold, pred = InputSummary(), InputSummary()
+        accounts: tuple[Account, ...] = tuple(Counter() for _ in parts[0].accounts)
         for part in parts:
             gold, pred = gold + part.gold, pred + part.pred
-            account.update(part.account)
+            for account, more in zip(accounts, part.accounts, strict=True):
+                account.update(more)
         tallies = [Tally.concat(same) for same in zip(*(part.tallies for part in parts), strict=True)]
         return PartialResult(
             tuple(one if one.documents else one.together() for one in tallies),
             gold,
             pred,
-            account,
-            frozenset().union(*(part.labels for part in parts)),
+            accounts,
             frozenset().union(*(part.attributes for part in parts)),
+            frozenset().union(*(part.annotators for part in parts)),
             np.concatenate([part.marks for part in parts]),
             tuple(FoundSpans.concat(same) for same in zip(*(part.found for part in parts), strict=True)),
         )
@@ -203,11 +172,11 @@ def _warn_if_dense(pairing: Pairing) -> None:
     """Say before the work starts if a document has many overlapping pairs, which take long."""
     sizes = [np.diff(side.bounds) for side in (pairing.gold, pairing.pred)]
     for doc in np.flatnonzero(sizes[0] * sizes[1] > DENSE).tolist():
-        pairs = count_overlaps(pairing.gold.block(doc, doc + 1), pairing.pred.block(doc, doc + 1))
+        pairs = Join(pairing.gold.block(doc, doc + 1), pairing.pred.block(doc, doc + 1)).pairs
         if pairs > DENSE:
             spans = f"{sizes[0][doc]} gold and {sizes[1][doc]} predicted spans"
             LOG.warning(
-                'document "%s" has %s that overlap in %d pairs: scoring it takes time and memory in proportion.',
+                'document "%s" has %s that overlap in %d pairs: scoring it takes time in proportion.',
                 printable(pairing.gold.ids[doc]),
                 spans,
                 pairs,
@@ -234,14 +203,30 @@ def assemble(plan: Plan, systems: Mapping[str, PartialResult]) -> Result:
     """Return the result of what was counted of each system."""
     parts = list(systems.values())
     plan.refuse_unknown_attributes({name for part in parts for name in part.attributes})
-    labels = {label for part in parts for label in part.labels}
-    scores, notes = [], [*parts[0].gold.notes, *plan.label_map.unused(labels)]
+    refuse_unknown(plan.annotator, {name for part in parts for name in part.annotators})
+    labels = [{label for part in parts for label in side(part).labels} for side in map(attrgetter, ("gold", "pred"))]
+    plan.refuse_unknown_entities(*labels)
+    scores, notes = [], [*parts[0].gold.notes, *plan.notes(*labels)]
     for system, part in systems.items():
-        notes += [*part.pred.notes, *describe(part.account)]
-        for one, tally in zip(plan.measures, part.tallies, strict=True):
-            line = plan.signature(one, part.gold.fingerprint, part.pred.fingerprint)
-            scores.append(Scores(system, one, tally, plan.beta, line, part.pairing))
+        notes += part.pred.notes
+        notes += in_views(plan, [describe(account) for account in part.accounts])
+        notes += in_views(plan, [doubts(part.gold, part.pred, system, view) for view in plan.views])
+        for (one, number), tally in zip(plan.columns, part.tallies, strict=True):
+            view = plan.views[number]
+            line = plan.signature(one, part.gold.fingerprint, part.pred.fingerprint, view)
+            pairing = part.pairings[number] if part.pairings else None
+            scores.append(Scores(system, one, tally, plan.beta, line, pairing, view.level))
     inputs = {"gold": parts[0].gold.shown(), "systems": {name: part.pred.shown() for name, part in systems.items()}}
     return Result(
         tuple(scores), inputs, tuple(dict.fromkeys(notes)), bootstrap=plan.ci, by=plan.by, settings=plan.settings()
     )
+
+
+def in_views(plan: Plan, sentences: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the sentences about each view; those that do not hold for every view name their level."""
+    for view, listed in zip(plan.views, sentences, strict=True):
+        for sentence in listed:
+            if all(sentence in others for others in sentences):
+                yield sentence
+            else:
+                yield f"{sentence.removesuffix('.')}{view.suffix}."

@@ -30,9 +30,10 @@ class ProcessPool:
     def __init__(self, jobs: int, prepare: Callable[..., object] | None = None, args: tuple[Any, ...] = ()) -> None:
         self.jobs = jobs
         context = multiprocessing.get_context("spawn")
-        self._executor = ProcessPoolExecutor(
-            jobs, mp_context=context, initializer=_begin, initargs=(list(sys.path), prepare, args)
-        )
+        with _for_workers():  # a helper process starts here already
+            self._executor = ProcessPoolExecutor(
+                jobs, mp_context=context, initializer=_begin, initargs=(list(sys.path), prepare, args)
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -81,21 +82,30 @@ def _for_workers() -> Iterator[None]:
 
     They inherit that the signal is blocked. In this process it is only delayed, never lost.
     """
-    if current_thread() is not main_thread():
-        yield
-        return
     safe = os.environ.get("PYTHONSAFEPATH")
-    interrupts: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        with _interrupts_blocked():
+        with _interrupts_delayed():
             yield
     finally:
         if safe is None:
             del os.environ["PYTHONSAFEPATH"]
         else:
             os.environ["PYTHONSAFEPATH"] = safe
+
+
+@contextmanager
+def _interrupts_delayed() -> Iterator[None]:
+    """Delay interrupts; only the main thread gets them."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        with _interrupts_blocked():
+            yield
+    finally:
         signal.signal(signal.SIGINT, before)
         if interrupts:
             signal.raise_signal(signal.SIGINT)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 from spanscore.engine.evaluate import in_step
 from spanscore.engine.partial import PartialResult
 from spanscore.engine.processes import ProcessPool
+from spanscore.engine.summary import doubting
 from spanscore.errors import SpanscoreError
 from spanscore.formats import read_chunks, recognise
 from spanscore.formats.source import Source
@@ -23,6 +24,7 @@ from spanscore.formats.source import Source
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from spanscore.corpus import Corpus
     from spanscore.engine.inputs import Input, Inputs
     from spanscore.engine.plan import Plan
     from spanscore.formats.interface import Format, Range
@@ -127,7 +129,18 @@ def merge_ranges(parts: Sequence[PartialResult], task: Task) -> PartialResult | 
     merged = PartialResult.merged(parts)
     if merged.has_duplicates():
         return None
+    ours, theirs = next(in_step(*(read_chunks(file.path, file.format) for file in (task.gold, task.pred))))
+    merged = with_notes(merged, ours, doubting(ours, theirs))  # as if the files had been read as a whole
     sides = [
         replace(side, format_reason=file.reason) for side, file in ((merged.gold, task.gold), (merged.pred, task.pred))
     ]
     return replace(merged, gold=sides[0], pred=sides[1])
+
+
+def with_notes(part: PartialResult, gold: Corpus, pred: Corpus) -> PartialResult:
+    """Return a partial result with the notes of the first chunks of both files, which say what is suspicious."""
+    sides = [
+        replace(side, notes=tuple(dict.fromkeys((*chunk.notes, *side.notes))))
+        for side, chunk in ((part.gold, gold), (part.pred, pred))
+    ]
+    return replace(part, gold=sides[0], pred=sides[1])

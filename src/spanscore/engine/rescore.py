@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spanscore.engine.evaluate import evaluate
-from spanscore.engine.inputs import Inputs
+from spanscore.engine.inputs import Input, Inputs
 from spanscore.engine.plan import Plan
+from spanscore.engine.runs import UNFINISHED, unfinished_run
 from spanscore.errors import InputError, UsageError, printable
-from spanscore.formats import read
+from spanscore.files import finish_interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,35 +23,48 @@ if TYPE_CHECKING:
     from spanscore.result import Result
 
 
-def rescore(folder: str | Path, *, gold: str | None = None, systems: Mapping[str, str] | None = None) -> Result:
+GIVE_PLACES = "give the places of files with --gold FILE and NAME=FILE"
+
+
+def rescore(
+    folder: str | Path,
+    *,
+    gold: str | None = None,
+    systems: Mapping[str, str] | None = None,
+    advice: str = GIVE_PLACES,
+) -> Result:
     """Score again what the results in a folder describe; `gold` and `systems` say where files are that have moved.
 
-    The signatures must be the same as before: if the files have changed, the results are out of date.
+    The signatures must be the same as before: if the files have changed, the results are out of date. `advice` says
+    what the user can do if a file is not found.
     """
     path = Path(folder) / "results.json" if Path(folder).is_dir() else Path(folder)
+    finish_interrupted(path.parent)
     recorded = _read(path)
     try:
-        return _score(path, recorded, gold, systems or {})
+        return _score(path, recorded, gold, systems or {}, advice)
     except UsageError as error:
         raise InputError(str(error), str(path)) from None
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"the description of these results is damaged ({type(error).__name__}).", str(path)) from None
 
 
-def _score(path: Path, recorded: dict[str, Any], gold: str | None, systems: Mapping[str, str]) -> Result:
+def _score(path: Path, recorded: dict[str, Any], gold: str | None, systems: Mapping[str, str], advice: str) -> Result:
     settings, inputs = recorded["settings"], recorded["inputs"]
     if other := next((name for name in systems if name not in inputs["systems"]), None):
         raise UsageError(f"the results have no system called '{printable(other)}'.")
-    annotated = _corpus(path, gold, inputs["gold"])
-    found = {name: _corpus(path, systems.get(name), about) for name, about in inputs["systems"].items()}
-    least = settings.get("score_threshold")
-    if least is not None:
-        found = {name: one.at_least(least) for name, one in found.items()}
+    annotated = _corpus(path, gold, inputs["gold"], advice)
+    companion = Input(annotated)
+    found = {
+        name: _corpus(path, systems.get(name), about, advice, companion) for name, about in inputs["systems"].items()
+    }
     if settings.get("only_predicted"):
         known = {name for one in found.values() for name in one.ids}
         kept = [number for number, name in enumerate(annotated.ids) if name in known]
         annotated = annotated.take(np.array(kept, np.int64))
     result = evaluate(Plan.from_settings(settings, keep_spans=True), Inputs.of(annotated, found))
+    if settings.get("detector"):
+        result = result.detected_by(settings["detector"])
     before = {(row["system"], _without_version(row["signature"])) for row in recorded["results"]}
     if {(one.system, _without_version(one.signature)) for one in result.scores} != before:
         raise InputError("the files or settings have changed since these results were made; score again.", str(path))
@@ -71,6 +85,8 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8"))
     except OSError as error:
+        if (path.parent / UNFINISHED).is_file():
+            raise unfinished_run(path.parent) from None
         raise InputError(f"cannot read the results ({error.strerror}).", str(path)) from None
     except (ValueError, RecursionError):
         raise InputError("the results are not valid JSON.", str(path)) from None
@@ -81,16 +97,17 @@ def _read(path: Path) -> dict[str, Any]:
     return recorded
 
 
-def _corpus(results: Path, given: str | None, about: dict[str, Any]) -> Corpus:
-    """Read a file that results name: from where it is now, as named, or relative to the results' folder."""
+def _corpus(
+    results: Path, given: str | None, about: dict[str, Any], advice: str, companion: Input | None = None
+) -> Corpus:
+    """Read a file that results name: from where it is now, as named, or relative to a folder above the results."""
     source = given or about.get("source")
     if source is None or source == "-":
-        what = "these results were not made from files; give the files with --gold FILE and NAME=FILE."
-        raise InputError(what, str(results))
-    place = Path(source)
-    if given is None and not place.exists() and (results.parent / source).exists():
-        place = results.parent / source
-    if not place.exists():
-        what = f"{source} does not exist any more; give its place with --gold FILE or NAME=FILE."
-        raise InputError(what, str(results))
-    return read(place, about.get("format"))
+        raise InputError(f"these results were not made from files; {advice}.", str(results))
+    if given is not None:
+        return Input.of(given, about.get("format"), companion).corpus()
+    folders = [Path(), *results.resolve().parents]
+    place = next((folder / source for folder in folders if (folder / source).exists()), None)
+    if place is None:
+        raise InputError(f"{source} is neither here nor in a folder above the results; {advice}.", str(results))
+    return Input.of(place, about.get("format"), companion).corpus()

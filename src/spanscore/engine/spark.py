@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.corpus.arrow import from_table, pyarrow
 from spanscore.engine.partial import PartialResult
-from spanscore.engine.ranges import count_range, merge_ranges, plan_ranges
+from spanscore.engine.ranges import count_range, merge_ranges, plan_ranges, with_notes
 from spanscore.errors import InputError, MissingExtraError, SpanscoreError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -93,6 +93,14 @@ def count_frames(plan: Plan, gold: Any, pred: Any, system: str, groups: int | No
     return PartialResult.merged([_loaded(row.part) for row in rows])
 
 
+def labels_of(frame: Any) -> set[str]:
+    """Return the labels that spans of a DataFrame have."""
+    from pyspark.sql import functions
+
+    rows = frame.select(functions.explode("spans.label").alias("label")).distinct().collect()
+    return {row.label for row in rows if row.label is not None}
+
+
 def _count_files(spark: Any, plan: Plan, gold: Input, pred: Input, system: str, number: int) -> PartialResult:
     """Count rows of both files task by task; files in different order, by groups of documents."""
     tasks = plan_ranges(gold, pred, number)
@@ -110,7 +118,8 @@ def _count_files(spark: Any, plan: Plan, gold: Input, pred: Input, system: str, 
         merged = None if failed else merge_ranges(parts, tasks[0])
         if merged is not None:
             return merged
-    return count_frames(plan, spark.read.parquet(gold.path), spark.read.parquet(pred.path), system)
+    found = count_frames(plan, spark.read.parquet(gold.path), spark.read.parquet(pred.path), system)
+    return with_notes(found, next(gold.chunks()), next(pred.chunks()))
 
 
 def _count_tables(plan: Plan, ours: Any, theirs: Any, system: str) -> PartialResult | SpanscoreError:

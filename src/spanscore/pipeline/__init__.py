@@ -1,5 +1,5 @@
 """The pipeline: a detector over a labelled dataset, aligned, scored and written."""
 
-from spanscore.pipeline.run import Job, Outcome, chosen_detector, run
+from spanscore.pipeline.run import Job, Observer, Outcome, Progress, chosen_detector, run
 
-__all__ = ["Job", "Outcome", "chosen_detector", "run"]
+__all__ = ["Job", "Observer", "Outcome", "Progress", "chosen_detector", "run"]

@@ -6,18 +6,20 @@ from abc import ABC, abstractmethod
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
-from spanscore.detectors import Description, DetectorError
+from spanscore.detectors import Description, Detector, DetectorError, Fingerprint
+from spanscore.detectors.user_errors import explained
 from spanscore.engine.processes import ProcessPool
-from spanscore.errors import SpanscoreError
+from spanscore.errors import SpanscoreError, UsageError
+from spanscore.pipeline.languages import PerLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spanscore.corpus.records import Document
-    from spanscore.detectors import Detection, Detector
+    from spanscore.detectors import Detection
 
-BATCH = 8
-"""Documents that a process gets at once."""
+SHARES = 4
+"""Batches that each process gets at least, if there are enough documents, so that all end at about the same time."""
 
 
 class DetectorPool(ABC):
@@ -28,19 +30,30 @@ class DetectorPool(ABC):
         """Return what the detector reports about itself, once it is ready."""
 
     @abstractmethod
-    def detections(self, documents: Sequence[Document]) -> Iterator[Detection]:
-        """Yield the detections of each document, in order."""
+    def fingerprint(self) -> Fingerprint:
+        """Return what identifies the detector, once it is ready."""
+
+    @abstractmethod
+    def detections(self, documents: Sequence[Document]) -> Iterator[tuple[Detection, float]]:
+        """Yield the detections of each document, in order, and the seconds that they took."""
 
     @abstractmethod
     def close(self) -> None:
         """Release the detector."""
 
 
-def detector_pool(detector: Detector, jobs: int) -> DetectorPool:
-    """Return a pool with one detector in this process, or with several in processes if it runs in processes."""
-    if jobs > 1 and detector.in_processes:
-        return _Processes(detector, jobs)
-    return _ThisProcess(detector.for_jobs(jobs))
+def detector_pool(detector: Detector, jobs: int, documents: int) -> DetectorPool:
+    """Return a pool with one detector in this process, or with several in processes if it runs in processes.
+
+    A detector that cannot use several jobs is an error.
+    """
+    kind = detector.detectors[0] if isinstance(detector, PerLanguage) else detector
+    if jobs > 1 and not kind.in_processes and type(kind).for_jobs is Detector.for_jobs:
+        raise UsageError(f"the detector {kind.name} does not run in parallel; leave out --jobs.")
+    several = min(jobs, documents)
+    if several > 1 and kind.in_processes:
+        return _Processes(detector, several, kind.documents_at_once)
+    return _ThisProcess(detector.for_jobs(several))
 
 
 class _ThisProcess(DetectorPool):
@@ -50,16 +63,20 @@ class _ThisProcess(DetectorPool):
     def describe(self) -> Description:
         return self._detector.describe()
 
-    def detections(self, documents: Sequence[Document]) -> Iterator[Detection]:
-        return self._detector.detect(documents)
+    def fingerprint(self) -> Fingerprint:
+        return self._detector.fingerprint()
+
+    def detections(self, documents: Sequence[Document]) -> Iterator[tuple[Detection, float]]:
+        return self._detector.timed(documents)
 
     def close(self) -> None:
         self._detector.close()
 
 
 class _Processes(DetectorPool):
-    def __init__(self, detector: Detector, jobs: int) -> None:
+    def __init__(self, detector: Detector, jobs: int, batch: int) -> None:
         self._pool = ProcessPool(jobs, _prepare, (detector,))
+        self._batch = batch
 
     def describe(self) -> Description:
         try:
@@ -72,8 +89,15 @@ class _Processes(DetectorPool):
             raise found[0]
         return found[0]
 
-    def detections(self, documents: Sequence[Document]) -> Iterator[Detection]:
-        batches = [list(documents[i : i + BATCH]) for i in range(0, len(documents), BATCH)]
+    def fingerprint(self) -> Fingerprint:
+        try:
+            return self._pool.submit(_fingerprint).result()
+        except BrokenProcessPool:
+            raise _died() from None
+
+    def detections(self, documents: Sequence[Document]) -> Iterator[tuple[Detection, float]]:
+        size = max(1, min(self._batch, len(documents) // (SHARES * self._pool.jobs)))
+        batches = [list(documents[i : i + size]) for i in range(0, len(documents), size)]
         try:
             for found in self._pool.map(_detect, batches):
                 yield from found
@@ -102,13 +126,18 @@ def _prepare(detector: Detector) -> None:
     except SpanscoreError as error:
         _description = DetectorError(str(error))
     except (Exception, SystemExit) as error:
-        _description = DetectorError(f"the detector cannot be loaded ({type(error).__name__}).")
+        _description = DetectorError(f"the detector cannot be loaded: {explained(error)}.")
 
 
 def _describe() -> Description | DetectorError:
     return _description
 
 
-def _detect(batch: list[Document]) -> list[Detection]:
+def _fingerprint() -> Fingerprint:
     assert _detector is not None
-    return list(_detector.detect(batch))
+    return _detector.fingerprint()
+
+
+def _detect(batch: list[Document]) -> list[tuple[Detection, float]]:
+    assert _detector is not None
+    return list(_detector.timed(batch))

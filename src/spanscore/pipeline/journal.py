@@ -5,25 +5,25 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from shutil import copyfile
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
 from spanscore.corpus.records import Document
 from spanscore.detectors import Detection, Failure
+from spanscore.detectors.fingerprint import changes as fingerprint_changes
+from spanscore.detectors.fingerprint import digest
+from spanscore.engine.runs import PREDICTIONS, UNFINISHED
 from spanscore.errors import InputError, UsageError, printable
-
-try:
-    import fcntl
-except ImportError:  # there is none on Windows
-    fcntl = None  # type: ignore[assignment]
+from spanscore.files import FolderLock, append_file, atomic_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-PARTIAL, FINISHED = "predictions.partial.jsonl", "predictions.jsonl"
+PARTIAL, FINISHED = UNFINISHED, PREDICTIONS
 KEY, RUN = "run.partial.json", "run.json"
+Change = dict[str, Any]
+"""A change of the detector: the digest of its fingerprint `before`, and what `changed`."""
 FAILURE = "failure"
 """The metadata field with the reason why the detector failed on a document."""
 
@@ -34,48 +34,60 @@ class Journal:
     def __init__(self, folder: Path, key: Mapping[str, Any]) -> None:
         self._folder = folder
         self._key = json.loads(json.dumps(key))
+        self.lock: FolderLock | None = None
         self._file: IO[bytes] | None = None
         self._kept = 0
+        self._changes: list[Change] = []
         self._encoder = msgspec.json.Encoder()
 
-    def open(self, *, resume: bool) -> dict[str, Detection]:
-        """Begin, or resume: return the documents that are done. Those that failed are tried again."""
-        partial = self._folder / PARTIAL
+    @property
+    def changes(self) -> list[Change]:
+        """What changed in the detector while it worked on this dataset, if the user wanted to continue anyway."""
+        return list(self._changes)
+
+    @property
+    def detector_digest(self) -> str:
+        """The fingerprints of all detectors that worked on this dataset, the latest last, joined by `+`."""
+        return "+".join(dict.fromkeys([*(one["before"] for one in self._changes), digest(self._key["fingerprint"])]))
+
+    def open(self, *, resume: bool, anyway: bool = False) -> dict[str, Detection]:
+        """Begin, or resume: return the documents that are done. Those that failed are tried again.
+
+        A detector that is not the same as before is refused; with `anyway`, what changed is recorded.
+
+        From here on, until `finish` or `close`, no other process can write to the folder.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self.lock = FolderLock(self._folder)
+            try:
+                self._file = self._begin(resume=resume, anyway=anyway)
+                done, self._kept = _read(self._folder / PARTIAL)
+                self._file.truncate(self._kept)
+            except BaseException:
+                self.close()
+                raise
+        except OSError as error:
+            raise InputError(f"cannot write to this folder ({error.strerror}).", str(self._folder)) from None
+        return {name: detection for name, detection in done.items() if not isinstance(detection, Failure)}
+
+    def _begin(self, *, resume: bool, anyway: bool) -> IO[bytes]:
+        """Open the file of predictions, once it is clear that they belong to this run."""
+        partial, finished = self._folder / PARTIAL, self._folder / FINISHED
         if partial.exists() and not resume:
             what = f"this folder holds an unfinished run; give --resume to continue it, or remove {PARTIAL}"
             raise UsageError(f"{printable(str(self._folder), limit=255)}: {what}.")
-        done: dict[str, Detection] = {}
-        try:
-            if resume and not partial.exists() and (self._folder / FINISHED).exists():
-                self._refuse_another(self._folder / RUN)
-                copyfile(self._folder / FINISHED, self._folder / f"{PARTIAL}.new")
-                (self._folder / KEY).write_text(json.dumps({"detection": self._key}, indent=2) + "\n")
-                (self._folder / f"{PARTIAL}.new").replace(partial)
-            if partial.exists():
-                self._refuse_another(self._folder / KEY)
-            else:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                (self._folder / KEY).write_text(json.dumps({"detection": self._key}, indent=2) + "\n")
-            self._file = partial.open("ab")
-        except OSError as error:
-            raise InputError(f"cannot write to this folder ({error.strerror}).", str(self._folder)) from None
-        self._lock()
-        done, self._kept = _read(partial)
-        self._file.truncate(self._kept)
-        return {name: detection for name, detection in done.items() if not isinstance(detection, Failure)}
-
-    def _lock(self) -> None:
-        """Keep two runs from writing to one folder."""
-        assert self._file is not None
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            self._file = None
-            where = printable(str(self._folder), limit=255)
-            raise UsageError(f"{where}: another run is writing to this folder; wait for it, or use another.") from None
+        if partial.exists():
+            self._refuse_another(self._folder / KEY, anyway=anyway)
+            self._write_key()
+            return append_file(partial)
+        again = resume and finished.exists()
+        if again:
+            self._refuse_another(self._folder / RUN, anyway=anyway)
+        self._write_key()
+        with atomic_file(partial, follow=False) as file:
+            file.write(finished.read_bytes() if again else b"")
+        return append_file(partial)
 
     def forget(self) -> None:
         """Remove what this run wrote: it cannot be trusted."""
@@ -92,35 +104,61 @@ class Journal:
         except OSError as error:
             raise InputError(f"cannot write this file ({error.strerror}).", str(self._folder / PARTIAL)) from None
 
+    def pause(self) -> None:
+        """Stop writing, but keep others from writing to the folder."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
     def close(self) -> None:
         """Stop. What was written stays for a later --resume; an empty journal is removed."""
-        if self._file is None:
+        self.pause()
+        if self.lock is None:
             return
-        self._file.close()
-        self._file = None
-        if not (self._folder / PARTIAL).stat().st_size:
-            self.finish()
-            with suppress(OSError):  # it may hold something else
-                self._folder.rmdir()
+        with suppress(OSError):  # the folder may have vanished
+            if not (self._folder / PARTIAL).stat().st_size:
+                self._remove()
+        self.lock.release()
+        self.lock = None
+        with suppress(OSError):  # it may hold something else
+            self._folder.rmdir()
 
     def finish(self) -> None:
         """Remove the files that only an unfinished run needs."""
+        self.pause()
+        self._remove()
         self.close()
+
+    def _remove(self) -> None:
         for name in (PARTIAL, KEY):
             (self._folder / name).unlink(missing_ok=True)
 
-    def _refuse_another(self, path: Path) -> None:
-        """Refuse to resume a run of another dataset or detector."""
-        try:
-            before = json.loads(path.read_text("utf-8")).get("detection")
-        except (OSError, ValueError, AttributeError, RecursionError):
-            before = None
-        if before == self._key:
-            return
-        known = before if isinstance(before, dict) else {}
-        differ = ", ".join(sorted(name for name in self._key if known.get(name) != self._key[name])) or "settings"
+    def _write_key(self) -> None:
+        """Record what the predictions depend on."""
+        known = {"detection": self._key, "resumed_anyway": self._changes}
+        with atomic_file(self._folder / KEY, mode=0o600, follow=False) as file:
+            file.write(json.dumps(known, indent=2).encode() + b"\n")
+
+    def _refuse_another(self, path: Path, *, anyway: bool) -> None:
+        """Refuse to resume a run of another dataset or detector; a changed detector is accepted `anyway`."""
         where = printable(str(self._folder), limit=255)
-        raise UsageError(f"{where}: this folder holds a different run (not the same {differ}); use another folder.")
+        try:
+            recorded = json.loads(path.read_text("utf-8"))
+            before, self._changes = dict(recorded["detection"]), list(recorded.get("resumed_anyway") or [])
+            changed = fingerprint_changes(before["fingerprint"], self._key["fingerprint"])
+        except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+            raise UsageError(f"{where}: this folder holds a different run; use another folder.") from None
+        differ = [name for name in self._key if name != "fingerprint" and before.get(name) != self._key[name]]
+        if differ:
+            listed = ", ".join(sorted(differ))
+            raise UsageError(f"{where}: this folder holds a different run (not the same {listed}); use another folder.")
+        if changed and not anyway:
+            raise UsageError(
+                f"{where}: the detector has changed since this run began ({'; '.join(changed)}); use another folder, "
+                "or give --resume-anyway to keep the predictions of the former one."
+            )
+        if changed:
+            self._changes.append({"before": digest(before["fingerprint"]), "changed": changed})
 
 
 def record(name: str, detection: Detection) -> Document:

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import gc
-import math
 import platform
 import re
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spanscore.align.entities import Alignment, align_entities
+from spanscore.align.annotators import ALL, chosen_gold, names_in, refuse_unknown
+from spanscore.align.entities import Alignment, align_entities, normalized
 from spanscore.align.labels import LabelMap
+from spanscore.align.levels import LevelNaming
 from spanscore.align.pairing import without_repeats
+from spanscore.align.score_thresholds import ScoreThresholds
+from spanscore.align.taxonomy import DEFAULT_LEVEL
 from spanscore.corpus.records import build
-from spanscore.detectors import REGISTRY, DetectorError, Failure, UntrustedError, texts_of
-from spanscore.engine import score
+from spanscore.detectors import REGISTRY, DetectorError, Failure, UntrustedError
+from spanscore.detectors.fingerprint import versions
+from spanscore.engine import Inputs, Plan, evaluate, score
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
+from spanscore.pipeline import looked_for
 from spanscore.pipeline.detector_pool import DetectorPool, detector_pool
 from spanscore.pipeline.journal import FINISHED, Journal, record
+from spanscore.pipeline.languages import AUTO, PerLanguage, documents_of, mismatch
+from spanscore.result import refuse_unknown_split
 from spanscore.spec import Spec
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spanscore.align.resolve import Resolve
+    from spanscore.align.taxonomy import Level, Taxonomy
     from spanscore.corpus import Corpus
     from spanscore.corpus.records import Document
-    from spanscore.detectors import Description, Detection, Detector
-    from spanscore.result import Result
+    from spanscore.detectors import Detection, Detector, Fingerprint
+    from spanscore.result import Result, Scores
     from spanscore.stats import Bootstrap
 
 
@@ -46,15 +56,42 @@ class Job:
     folder: Path
     threshold: float = 0.9
     beta: float = 2.0
-    score_threshold: float | None = None
+    score_threshold: ScoreThresholds = field(default_factory=ScoreThresholds)
     entities: tuple[str, ...] = ()
-    label_map: LabelMap = field(default_factory=LabelMap)
+    label_map: LabelMap | Mapping[str, str | None] | None = None
+    """What the user renames labels to on both sides, instead of what the entity alignment finds."""
+    gold_map: LabelMap | Mapping[str, str | None] | None = None
+    """The same for gold labels; its entries count instead of those of `label_map`."""
+    pred_map: LabelMap | Mapping[str, str | None] | None = None
+    """The same for predicted labels; its entries count instead of those of `label_map`."""
+    taxonomy: Taxonomy | None = None
+    """By which types are aligned, instead of the default map."""
+    levels: tuple[Level, ...] = ()
+    """The levels of the taxonomy at which to score."""
+    shared_types: bool = False
+    """Whether only types that the dataset has and the detector can find are scored."""
     allow_missing_mappings: bool = False
     resolve: Resolve = "score"
     jobs: int = 1
     resume: bool = False
+    resume_anyway: bool = False
+    """Whether to resume although the detector has changed."""
     max_failures: int = 0
     ci: Bootstrap | None = None
+    by: tuple[str, ...] = ()
+    annotator: str = ""
+    """Whose annotations are the gold data, if it has several: a name, all, majority, union or intersection."""
+
+    @cached_property
+    def maps(self) -> dict[str, LabelMap]:
+        """The maps that the user gave, by the name of their setting; empty ones are left out."""
+        found = {name: LabelMap.of(getattr(self, name)) for name in ("label_map", "gold_map", "pred_map")}
+        return {name: one for name, one in found.items() if one.to}
+
+    @cached_property
+    def gold(self) -> Corpus:
+        """The spans that count: those of the chosen annotator, or of all where each of them counts."""
+        return self.dataset if self.annotator == ALL else chosen_gold(self.dataset, self.annotator)
 
 
 @dataclass(frozen=True)
@@ -72,9 +109,14 @@ class Outcome:
     notes: tuple[str, ...]
     about: Mapping[str, Any]
 
+    @property
+    def shown(self) -> tuple[Scores, ...]:
+        """The scores by each measure that metrics and tables show."""
+        return _shown(self.result)
 
-def chosen_detector(spec: str | Detector, *, language: str | None = None, entities: tuple[str, ...] = ()) -> Detector:
-    """Return the detector of a spec, looking only for these entity types if it can.
+
+def chosen_detector(spec: str | Detector, *, language: str | None = None) -> Detector:
+    """Return the detector of a spec.
 
     Without a language, the detector keeps its own; a language that contradicts that of the spec is an error.
 
@@ -87,83 +129,151 @@ def chosen_detector(spec: str | Detector, *, language: str | None = None, entiti
         if any(name == "language" for name, _ in given):
             raise UsageError(f"'{printable(str(spec))}' and the language {printable(language)} contradict each other.")
         made = replace(made, language=language)
-    if entities and any(known.name == "entities" for known in made.parameters()):
-        made = replace(made, entities=entities)  # type: ignore[call-arg]
     return made
 
 
-def run(job: Job, progress: Callable[[int, int], None] = lambda done, total: None) -> tuple[Outcome, Journal]:
+def _looking_for(job: Job) -> Detector:
+    """Return the detector of a job, looking only for the types that are scored if it can.
+
+    It looks for all if a map renames labels to these types, or they are types of the taxonomy: what the detector calls
+    them is not known before it is loaded.
+    """
+    renamed = {to for name, one in job.maps.items() if name != "gold_map" for to in one.to.values()}
+    can = any(known.name == "entities" for known in job.detector.parameters())
+    if not can or not job.entities or job.taxonomy is not None or not renamed.isdisjoint(job.entities):
+        return job.detector
+    return replace(job.detector, entities=job.entities)  # type: ignore[call-arg]
+
+
+class Progress(NamedTuple):
+    """How far detection is."""
+
+    documents: int
+    all_documents: int
+    characters: int
+    all_characters: int
+
+
+class Observer:
+    """Follows a run; this one ignores all events."""
+
+    def ready(self, uses: str, notes: Sequence[str]) -> None:
+        """Report that detection begins: what the detector uses, and what the user should know."""
+
+    def progress(self, done: Progress) -> None:
+        """Detection goes on."""
+
+
+def run(job: Job, observer: Observer | None = None) -> tuple[Outcome, Journal]:
     """Detect, align and score; the caller writes the outputs and then finishes the journal."""
     _check(job)
+    job = replace(job, detector=_looking_for(job))
     began = time.perf_counter()
-    pool = detector_pool(job.detector, min(job.jobs, len(job.dataset)))
-    try:
-        return _run(job, pool, began, progress)
-    finally:
-        pool.close()
+    detector = job.detector.for_dataset(job.dataset)
+    if detector.language == AUTO:
+        detector = PerLanguage.of(detector, job.dataset)
+    with ExitStack() as always, ExitStack() as on_failure:
+        pool = detector_pool(detector, job.jobs, len(job.dataset))
+        always.callback(pool.close)
+        found = _run(job, pool, began, observer or Observer(), on_failure)
+        on_failure.pop_all()
+    return found
 
 
-def _run(job: Job, pool: DetectorPool, began: float, progress: Callable[[int, int], None]) -> tuple[Outcome, Journal]:
+def _run(
+    job: Job, pool: DetectorPool, began: float, observer: Observer, on_failure: ExitStack
+) -> tuple[Outcome, Journal]:
     description = pool.describe()
     types = description.types
     sources: dict[str, Any] = {
-        "user": job.label_map.to,
+        "user": LabelMap.of(job.label_map).to,
+        "user_gold": LabelMap.of(job.gold_map).to,
+        "user_pred": LabelMap.of(job.pred_map).to,
         "from_model": types.from_model,
         "from_recognizers": types.from_recognizers,
         "supported": types.supported,
+        "taxonomy": job.taxonomy,
     }
-    used = {job.dataset.labels[code] for code in np.unique(job.dataset.label).tolist()}
+    used = {job.gold.labels[code] for code in np.unique(job.gold.label).tolist()}
     alignment = align_entities(used, **sources)
-    _refuse_unknown_entities(job, alignment, types.supported)
-    gold, discarded = _discard(job, alignment)
-    journal = Journal(job.folder, _key(job, description))
-    done = journal.open(resume=job.resume)
+    _refuse_unknown_entities(job, align_entities(used, types.supported or (), **sources))
+    counted, discarded = _discard(job, alignment)
+    gold = job.dataset.take(job.dataset.ids.find(counted.ids)) if job.annotator else counted
+    fingerprint = pool.fingerprint()
+    journal = Journal(job.folder, _key(job, fingerprint))
+    done = journal.open(resume=job.resume or job.resume_anyway, anyway=job.resume_anyway)
     ready = time.perf_counter()
-    try:
-        fresh = _detect(job, pool, texts_of(gold), done, journal, progress)
-    finally:
-        journal.close()
+    on_failure.callback(journal.close)
+    language = job.detector.language
+    level = job.levels[0] if job.levels else DEFAULT_LEVEL
+    notes = list(description.notes)
+    if not job.shared_types:
+        notes += looked_for.notes(counted, alignment, description, sources, job.entities, level)
+    notes += filter(None, [mismatch(gold, language)])
+    observer.ready(description.uses, notes)
+    fresh, latencies = _detect(job, pool, documents_of(gold, language), done, journal, observer)
+    journal.pause()
     gc.freeze()  # a detector leaves many objects behind that need not be traversed again
     detected = time.perf_counter()
     done |= fresh
     predictions = tuple((name, done[name]) for name in gold.ids)
     found = build([record(name, detection) for name, detection in predictions])
-    if job.score_threshold is not None:
-        found = found.at_least(job.score_threshold)
     alignment = align_entities(used, found.labels, **sources)
     name = job.detector.name
-    measures = [f"iou(threshold={job.threshold!r})", f"iou.pii(threshold={job.threshold!r})"]
-    result = score(
-        gold,
-        {name: found},
+    measures = [f"iou(threshold={job.threshold!r})", f"iou.pii(threshold={job.threshold!r})", "leak"]
+    plan = Plan.of(
         measures,
         beta=job.beta,
-        label_map=_only(alignment.label_map, used | set(found.labels), job.entities),
+        gold_map=_only(job, alignment.gold_map, used),
+        pred_map=_only(job, alignment.pred_map, found.labels),
+        taxonomy=job.taxonomy,
+        levels=job.levels,
         resolve=job.resolve,
         resolve_gold=False,
+        score_threshold=job.score_threshold,
         ci=job.ci,
+        by=job.by,
+        keep_spans=True,
+        annotator=job.annotator,
     )
+    if job.shared_types:
+        looked = types.supported if types.looked_for is None else types.looked_for
+        can_find = {*(looked or ()), *found.labels}
+        every = align_entities(used, can_find, **sources).pred_map.updated(plan.pred_map)
+        plan = replace(plan, shared=replace(plan, pred_map=every).sharing(used, [can_find]).shared)
+    result = evaluate(plan, Inputs.of(gold, {name: found}))
     result.inputs["systems"][name]["source"] = FINISHED
-    result = result.with_settings(score_threshold=job.score_threshold, only_predicted=True)
+    result = result.with_settings(only_predicted=True)
+    missing = looked_for.not_looked_for(counted, alignment, types, sources, job.entities, level)
+    view = plan.views[0]
+    present = {view.pred.called(label) for label in found.labels}
+    result = result.with_settings(not_looked_for=[name for name in missing if name not in present])
+    result = result.detected_by(journal.detector_digest)
     failed = sum(isinstance(detection, Failure) for _, detection in predictions)
-    notes = [*description.notes, *job.label_map.unused(used | set(found.labels))]
+    notes += _unused(job, used, set(found.labels))
     if failed:
-        notes.append(f"the detector failed on {plural(failed, 'document')}; their gold spans count as missed.")
+        whose = "its" if failed == 1 else "their"
+        notes.append(f"the detector failed on {plural(failed, 'document')}; {whose} gold spans count as missed.")
+    notes += [f"the detector changed during this run ({'; '.join(one['changed'])})." for one in journal.changes]
     lost = _lost_spans(job, alignment, discarded)
     if discarded:
+        whose = "its" if len(discarded) == 1 else "their"
         kinds = ", ".join(map(printable, alignment.unmapped))
         notes.append(
             f"{plural(len(discarded), 'document')} left out for entity types that no source knows: {kinds}; "
-            f"{_without(lost, result, measures)}; --allow-missing-mappings leaves out only the spans, --map gives "
-            "them a type."
+            f"{whose} {_without(lost, result, measures[:2])}; --allow-missing-mappings leaves out only the spans, "
+            "--map gives them a type."
         )
     about = {
         "version": __version__,
-        "detection": _key(job, description),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "detection": _key(job, fingerprint),
+        "resumed_anyway": journal.changes,
         "signatures": [one.signature for one in result.scores],
         "failures": failed,
         "documents_detected_now": len(fresh),
-        "versions": {"python": platform.python_version(), "numpy": np.__version__, **description.versions},
+        "latency": _latency(gold, fresh, latencies, detected - ready) if job.detector.takes_time else None,
+        "versions": {"python": platform.python_version(), "numpy": np.__version__, **versions(fingerprint)},
         "seconds": {
             "loading": round(ready - began, 3),
             "detection": round(detected - ready, 3),
@@ -180,19 +290,21 @@ def _check(job: Job) -> None:
         raise UsageError("the threshold must be between 0 and 1.")
     if not 0 < job.beta <= 1000:
         raise UsageError("beta must be greater than 0 and at most 1000.")
-    if job.score_threshold is not None and not math.isfinite(job.score_threshold):
-        raise UsageError("the score threshold must be a finite number.")
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", job.detector.language):
         raise UsageError(f"'{printable(job.detector.language)}' is not a language code; write for example en.")
     if job.jobs < 1 or job.max_failures < 0:
         raise UsageError("jobs must be at least 1, and max-failures not negative.")
+    refuse_unknown(job.annotator, names_in(job.dataset))
+    for what in job.by:
+        refuse_unknown_split(what, chosen_gold(job.dataset, job.annotator))
     if not len(job.dataset):
         raise InputError("there is no document to run the detector on.", job.dataset.source)
 
 
-def _refuse_unknown_entities(job: Job, alignment: Alignment, supported: tuple[str, ...] | None) -> None:
+def _refuse_unknown_entities(job: Job, alignment: Alignment) -> None:
     """Refuse a type that neither the dataset nor the detector has: probably a typo."""
-    known = {one.to for one in alignment.gold if one.to is not None} | set(supported or ())
+    sides = ((alignment.gold, alignment.gold_map), (alignment.pred, alignment.pred_map))
+    known = {name for side, own in sides for one in side for name in _naming(job, own).known_as(one.label)}
     for name in job.entities:
         if name not in known:
             raise UsageError(unknown("entity type", name, known))
@@ -200,7 +312,7 @@ def _refuse_unknown_entities(job: Job, alignment: Alignment, supported: tuple[st
 
 def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, tuple[str, ...]], ...]]:
     """Return the documents whose types are all known, and the others with their unknown types."""
-    dataset = job.dataset
+    dataset = job.gold
     codes = [code for code, label in enumerate(dataset.labels) if label in alignment.unmapped]
     if not codes or job.allow_missing_mappings or job.entities:
         return dataset, ()
@@ -221,11 +333,11 @@ def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, t
 
 def _lost_spans(job: Job, alignment: Alignment, discarded: tuple[tuple[str, tuple[str, ...]], ...]) -> Corpus:
     """Return the distinct gold spans that do not count because of an unknown type, in their documents."""
-    dataset = job.dataset
+    dataset = job.gold
     named = {name for name, _ in discarded}
     if named:
         documents = dataset.take(np.array([doc for doc, name in enumerate(dataset.ids) if name in named], np.int64))
-        known = {label: to for label, to in alignment.label_map.to.items() if label not in alignment.unmapped}
+        known = {label: to for label, to in alignment.gold_map.to.items() if label not in alignment.unmapped}
         return without_repeats(LabelMap(known).apply(documents)[0])
     codes = [code for code, label in enumerate(dataset.labels) if label in alignment.unmapped and not job.entities]
     return without_repeats(dataset.with_spans(np.flatnonzero(np.isin(dataset.label, codes))))
@@ -235,16 +347,23 @@ def _without(lost: Corpus, result: Result, measures: list[str]) -> str:
     """Say how many gold spans do not count, and what recall would be if they counted as missed."""
     missed = score(lost, {"none": lost.with_spans(np.zeros(0, np.int64))}, measures, keep_spans=False)
     changes = []
-    for scores, more in zip(reversed(result.scores), reversed(missed.scores), strict=True):
+    for more, scores in reversed([*zip(missed.scores, _shown(result), strict=False)]):
         counts = scores.counts
         total = counts["annotated"] + more.counts["annotated"]
         recalls = ("–" if not of else f"{counts['tp'] / of:.3f}" for of in (total, counts["annotated"]))
         changes.append(f"{' instead of '.join(recalls)} ({scores.measure.name})")
     many = len(lost.doc) != 1
     return (
-        f"their {plural(len(lost.doc), 'gold span')} {'do' if many else 'does'} not count (recall would be "
+        f"{plural(len(lost.doc), 'gold span')} {'do' if many else 'does'} not count (recall would be "
         f"{' and '.join(changes)} with {'them' if many else 'it'} as missed)"
     )
+
+
+def _shown(result: Result) -> tuple[Scores, ...]:
+    """Return the scores by each measure at the coarsest level that has types."""
+    levels = dict.fromkeys(one.level for one in result.scores)
+    level = next((one for one in levels if one != "pii"), "pii")
+    return tuple(one for one in result.scores if one.level == level)
 
 
 def _detect(
@@ -253,29 +372,49 @@ def _detect(
     documents: list[Document],
     done: dict[str, Detection],
     journal: Journal,
-    progress: Callable[[int, int], None],
-) -> dict[str, Detection]:
-    """Detect what is not done yet, and write it to the journal as it comes."""
+    observer: Observer,
+) -> tuple[dict[str, Detection], list[float]]:
+    """Detect what is not done yet, write it to the journal as it comes, and return it with the seconds it took."""
     left = [document for document in documents if str(document.id) not in done]
+    total = sum(len(document.text or "") for document in documents)
+    characters = total - sum(len(document.text or "") for document in left)
     before = len(documents) - len(left)
     fresh: dict[str, Detection] = {}
-    progress(before, len(documents))
+    latencies: list[float] = []
+    observer.progress(Progress(before, len(documents), characters, total))
     if not left:
-        return fresh
+        return fresh, latencies
     failures = 0
     try:
-        for document, detection in zip(left, pool.detections(left), strict=True):
+        for document, (detection, seconds) in zip(left, pool.detections(left), strict=True):
             name = str(document.id)
+            latencies.append(seconds)
             journal.append(name, detection)
             fresh[name] = detection
-            progress(before + len(fresh), len(documents))
+            characters += len(document.text or "")
+            observer.progress(Progress(before + len(fresh), len(documents), characters, total))
             if isinstance(detection, Failure):
                 failures += 1
                 _refuse_failures(job, name, detection, failures)
     except UntrustedError:
         journal.forget()
         raise
-    return fresh
+    return fresh, latencies
+
+
+def _latency(gold: Corpus, fresh: Mapping[str, Detection], latencies: list[float], seconds: float) -> Any:
+    """Return percentiles of the seconds per document, and characters per second of all jobs together."""
+    if not latencies or gold.text is None:
+        return None
+    characters = sum(int(size) for name, size in zip(gold.ids, gold.text.lengths, strict=True) if name in fresh)
+    p50, p95, p99 = np.quantile(latencies, [0.5, 0.95, 0.99]).tolist()
+    return {
+        "documents": len(latencies),
+        "p50": round(p50, 6),
+        "p95": round(p95, 6),
+        "p99": round(p99, 6),
+        "characters_per_second": round(characters / max(seconds, 1e-9), 1),
+    }
 
 
 def _refuse_failures(job: Job, name: str, failure: Failure, failures: int) -> None:
@@ -287,28 +426,32 @@ def _refuse_failures(job: Job, name: str, failure: Failure, failures: int) -> No
         )
 
 
-def _only(label_map: LabelMap, labels: set[str], entities: tuple[str, ...]) -> LabelMap:
+def _unused(job: Job, gold: set[str], pred: set[str]) -> Iterator[str]:
+    """Yield warnings about entries of the user's maps for labels that no span has, compared as the alignment does."""
+    sides = {"label_map": (gold | pred, ""), "gold_map": (gold, "gold"), "pred_map": (pred, "predicted")}
+    for name, one in job.maps.items():
+        labels, side = sides[name]
+        known = {normalized(label) for label in labels}
+        yield from one.unused({label for label in one.to if normalized(label) in known}, side)
+
+
+def _naming(job: Job, label_map: LabelMap) -> LevelNaming:
+    return LevelNaming(label_map, job.taxonomy, entities=job.entities)
+
+
+def _only(job: Job, label_map: LabelMap, labels: Iterable[str]) -> LabelMap:
     """Return the label map with all other types left out."""
-    if not entities:
+    if not job.entities:
         return label_map
-    aligned = {label: label_map.to.get(label, label) for label in labels}
-    return LabelMap({label: to if to in entities else None for label, to in sorted(aligned.items())})
+    naming = _naming(job, label_map)
+    return LabelMap({label: label_map.name(label) if naming.names(label) else None for label in sorted(labels)})
 
 
-def _key(job: Job, description: Description) -> dict[str, Any]:
+def _key(job: Job, fingerprint: Fingerprint) -> dict[str, Any]:
     """Return what the predictions depend on."""
-    detector = job.detector
-    options = {}
-    for name, value in detector.given():
-        if name in (*detector.runtime, "language"):
-            continue
-        file = Path(value) if name.endswith(("_config", "file")) else None
-        known = file is not None and file.is_file()
-        options[name] = f"{value}#{blake2b(Path(value).read_bytes(), digest_size=8).hexdigest()}" if known else value
     return {
         "dataset": job.dataset.fingerprint,
-        "detector": detector.name,
-        "options": options,
-        "language": detector.language,
-        "versions": dict(description.versions),
+        "detector": job.detector.name,
+        "language": job.detector.language,
+        "fingerprint": fingerprint,
     }

@@ -1,0 +1,290 @@
+"""Sample sizes: how much must be annotated to claim a recall, and what may be claimed for what was annotated.
+
+A claim is one-sided: "recall is at least 0.99, with 95% confidence" holds if a system with a lower recall would have so
+few misses in at most 5% of samples. It is the lower end of the two-sided 90% interval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from spanscore.engine.rescore import rescore
+from spanscore.errors import InputError, UsageError, plural, unknown
+from spanscore.result import tallies
+from spanscore.spec import from_above
+from spanscore.stats import Bootstrap, binomial_most
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spanscore.corpus.columns import Floats
+    from spanscore.result import Scores
+
+LARGE = 2**53
+"""No sample is larger than this."""
+PREFERRED = "leak"
+"""The measure that a claim is usually about, if a pilot has it."""
+WITHOUT_FILES = "go to the folder where they were made, or score again"
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What must be annotated to claim a recall, overall or for one type."""
+
+    type: str | None
+    independent_spans: int
+    """Spans, if each is missed independently of all others; also documents with such spans, however misses are
+    correlated within documents."""
+    per_document: float | None = None
+    """Spans per document that holds any."""
+    correlation: float | None = None
+    """Correlation of misses within a document: 0 independent, 1 all or none."""
+    share: float | None = None
+    """Share of documents that hold such spans."""
+    spans: int | None = None
+    documents_with: int | None = None
+    """Documents with such spans."""
+    documents: int | None = None
+    """Documents in all."""
+    pilot_recall: float | None = None
+    chance: float | None = None
+    """The chance to have no more misses than allowed, if recall is that of the pilot."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The recall that may be claimed, overall or for one type."""
+
+    type: str | None
+    misses: int
+    spans: int | None
+    documents: int | None
+    recall: float | None
+    """At least this, however misses are correlated within documents."""
+    recall_spans: float | None
+    """At least this, if each span is missed independently of all others."""
+
+
+@dataclass(frozen=True)
+class SamplePlan:
+    """Sample sizes for a claim (`needed`), or the claims that samples support (`claims`)."""
+
+    confidence: float
+    recall: float | None = None
+    misses: int = 0
+    measure: str | None = None
+    pilot: str | None = None
+    needed: tuple[Needed, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+    def __repr__(self) -> str:
+        if self.needed:
+            needs = plural(self.needed[0].independent_spans, "independent span")
+            return f"SamplePlan(recall {self.recall:g}, confidence {self.confidence:g}: {needs})"
+        bounds = (self.claims[0].recall, self.claims[0].recall_spans) if self.claims else ()
+        claim = next((f"recall at least {one:.4f}" for one in bounds if one is not None), "no claim")
+        return f"SamplePlan({claim}, confidence {self.confidence:g})"
+
+    def __str__(self) -> str:
+        return cast("str", from_above("report.planning", "plain")(self))
+
+
+def plan(
+    recall: float | None = None,
+    *,
+    confidence: float = 0.95,
+    misses: int = 0,
+    spans: int | None = None,
+    documents: int | None = None,
+    per_document: float | None = None,
+    correlation: float | None = None,
+    pilot: str | Path | None = None,
+    measure: str | None = None,
+) -> SamplePlan:
+    """Return how many spans and documents a claim needs or, without a recall, what may be claimed.
+
+    A pilot (the folder of earlier results) gives the spans per document and the correlation of misses for each type;
+    without one, `per_document` and `correlation` do. What may be claimed is computed from `spans`, `documents` and
+    `misses`, or from the pilot.
+
+    >>> plan(0.99).needed[0].independent_spans
+    299
+    >>> plan(0.99, per_document=5, correlation=0.25).needed[0]
+    ... # doctest: +ELLIPSIS
+    Needed(type=None, independent_spans=299, ..., spans=598, documents_with=120, documents=None, ...)
+    >>> claim = plan(spans=412, documents=120).claims[0]
+    >>> round(claim.recall, 4), round(claim.recall_spans, 4)
+    (0.9753, 0.9928)
+    """
+    _check(recall, confidence, misses, per_document, correlation)
+    if pilot is not None:
+        if (spans, documents, per_document, correlation) != (None,) * 4:
+            raise UsageError("a pilot has spans, documents and their correlation; do not give them as well.")
+        scores = _pilot(Path(pilot), measure)
+        found = list(_of_pilot(scores, recall, confidence, misses))
+        needed = tuple(one for one in found if isinstance(one, Needed))
+        claims = tuple(one for one in found if isinstance(one, Claim))
+        return SamplePlan(confidence, recall, misses, scores.name, str(pilot), needed, claims)
+    if measure is not None:
+        raise UsageError("a measure applies only to a pilot; give the folder of its results.")
+    if recall is None:
+        return SamplePlan(confidence, None, misses, claims=(_claim(spans, documents, misses, confidence),))
+    if spans is not None or documents is not None:
+        raise UsageError("give the recall to claim, or the spans and documents that you have, not both.")
+    if correlation and per_document is None:
+        raise UsageError("a correlation needs the number of spans per document.")
+    independent = _independent(recall, confidence, misses)
+    sizes = None if per_document is None else (per_document, per_document)
+    needed = (_needed(None, independent, sizes, correlation or 0.0, None),)
+    return SamplePlan(confidence, recall, misses, needed=needed)
+
+
+def _check(
+    recall: float | None, confidence: float, misses: int, per_document: float | None, correlation: float | None
+) -> None:
+    if recall is not None and not 0 < recall < 1:
+        raise UsageError("the recall must be between 0 and 1, for example 0.99.")
+    if not 0.5 < confidence < 1:
+        raise UsageError("the confidence must be between 0.5 and 1, for example 0.95.")
+    if not 0 <= misses <= 1_000_000:
+        raise UsageError("the number of misses must be between 0 and 1000000.")
+    if per_document is not None and not 1 <= per_document <= 1_000_000:
+        raise UsageError("the number of spans per document must be between 1 and 1000000.")
+    if correlation is not None and not 0 <= correlation <= 1:
+        raise UsageError("the correlation must be between 0 and 1.")
+
+
+def _independent(recall: float, confidence: float, misses: int) -> int:
+    """Return the smallest number of independent trials in which so few misses are unlikely at this recall."""
+    from scipy.special import bdtr
+
+    low, high = misses, misses + 1
+    while bdtr(misses, high, 1 - recall) > 1 - confidence:
+        low, high = high, 2 * high
+        if high > LARGE:
+            raise UsageError("no sample is large enough for such a claim; ask for a lower recall or confidence.")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bdtr(misses, middle, 1 - recall) > 1 - confidence else (low, middle)
+    return high
+
+
+def _needed(
+    type_: str | None,
+    independent: int,
+    sizes: tuple[float, float] | None,
+    correlation: float,
+    share: float | None,
+) -> Needed:
+    """Return the sample size for documents of these sizes: the mean over documents, and the mean over spans.
+
+    Spans of one document count less than independent ones, by the design effect 1 + (m - 1) r, where m is the mean
+    size over spans and r the correlation; documents never count less than one independent span each.
+    """
+    if sizes is None:
+        return Needed(type_, independent)
+    spans = math.ceil(round(independent * (1 + (sizes[1] - 1) * correlation), 9))
+    holding = math.ceil(round(spans / sizes[0], 9))
+    if holding > independent:
+        holding, spans = independent, math.ceil(round(independent * sizes[0], 9))
+    return Needed(
+        type_,
+        independent,
+        sizes[0],
+        correlation,
+        share,
+        spans,
+        holding,
+        None if share is None else math.ceil(round(holding / share, 9)),
+    )
+
+
+def _claim(spans: int | None, documents: int | None, misses: int, confidence: float) -> Claim:
+    if spans is None and documents is None:
+        raise UsageError("give the recall to claim, or the spans and documents that you have.")
+    for what, number in (("spans", spans), ("documents", documents)):
+        if (number is not None and not misses <= number <= LARGE) or number == 0:
+            raise UsageError(f"the number of {what} must be at least 1, and not less than the misses.")
+    if spans is not None and documents is not None and documents > spans:
+        raise UsageError("there cannot be more documents with such spans than spans.")
+    of_documents, of_spans = (
+        None if number is None else 1 - binomial_most(misses, number, 2 * confidence - 1)
+        for number in (documents, spans)
+    )
+    return Claim(None, misses, spans, documents, of_documents, of_spans)
+
+
+def _pilot(folder: Path, measure: str | None) -> Scores:
+    """Return the scores of a pilot, by `measure` or by the first measure that finds or misses whole spans."""
+    saved = tallies.read(folder)
+    found = list(saved[1].values()) if saved is not None else list(rescore(folder, advice=WITHOUT_FILES).scores)
+    if len({one.system for one in found}) > 1:
+        raise InputError("a pilot has one system, but these results have several.", str(folder))
+    named = {one.name: one for one in found}
+    if measure is not None:
+        if measure not in named:
+            raise UsageError(unknown("measure in the pilot", measure, named))
+        return named[measure]
+    counted = [one for one in found if one.measure.finds_spans]
+    if not counted:
+        raise InputError("no measure of these results finds or misses whole spans; use leak or exact.", str(folder))
+    return next((one for one in counted if one.measure.name == PREFERRED), counted[0])
+
+
+def _of_pilot(scores: Scores, recall: float | None, confidence: float, misses: int) -> Iterator[Needed | Claim]:
+    """Yield the sample size, or without a recall the claim, overall and for each type."""
+    how = Bootstrap(2 * confidence - 1)
+    for label in (None, *scores.by_type):
+        units = scores.ratio_columns(scores.tally.of_label(label).present())
+        hit, size = units[:, 2], units[:, 3]
+        hit, size = hit[size > 0], size[size > 0]
+        if not len(size):
+            continue
+        if recall is None:
+            interval = scores.interval(how, label)
+            assert interval is not None
+            missed, total = round((size - hit).sum()), round(size.sum())
+            on_spans = 1 - binomial_most(missed, total, how.level)
+            yield Claim(label, missed, total, len(size), interval.recall[0], on_spans)
+            continue
+        yield _needed_by_pilot(label, hit, size, len(scores.tally.documents), (recall, confidence, misses))
+
+
+def _needed_by_pilot(
+    label: str | None, hit: Floats, size: Floats, documents: int, target: tuple[float, float, int]
+) -> Needed:
+    from scipy.special import bdtr
+
+    independent = _independent(*target)
+    sizes = float(size.mean()), float((size**2).sum() / size.sum())
+    found = _needed(label, independent, sizes, intra_correlation(size - hit, size), len(size) / documents)
+    rate = float(hit.sum() / size.sum())
+    return replace(found, pilot_recall=rate, chance=float(bdtr(target[2], independent, 1 - rate)))
+
+
+def intra_correlation(missed: Floats, size: Floats) -> float:
+    """Estimate the correlation of misses within documents, from the misses and the spans of each document.
+
+    This is the analysis-of-variance estimate, with one completely missed document added, as the intervals do: without
+    any miss, the correlation is unknown and taken as 1; the more misses are seen, the less that document matters.
+
+    >>> intra_correlation(np.array([0.0, 0, 0]), np.array([4.0, 4, 4]))
+    1.0
+    >>> round(intra_correlation(np.array([1.0] * 50 + [0.0] * 50), np.array([2.0] * 100)), 2) < 0.1
+    True
+    """
+    extra = float((size**2).sum() / size.sum())
+    missed, size = np.append(missed, extra), np.append(size, extra)
+    total, number = size.sum(), len(size)
+    rate = missed.sum() / total
+    shares = missed / size
+    between = float((size * (shares - rate) ** 2).sum()) / (number - 1)
+    within = float((size * shares * (1 - shares)).sum()) / max(total - number, 1e-9)
+    typical = (total - (size**2).sum() / total) / (number - 1)
+    spread = between + (typical - 1) * within
+    return float(np.clip((between - within) / spread, 0.0, 1.0)) if spread > 0 else 1.0
