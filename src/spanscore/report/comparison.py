@@ -9,16 +9,62 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from spanscore.errors import plural, printable
-from spanscore.result import NUMBERS
+from spanscore.errors import InputError, plural, printable
+from spanscore.files import safe_cell
+from spanscore.result import NUMBERS, split_level
 from spanscore.result.privacy import allowed
-from spanscore.result.tables import aligned, between, escape, safe_cell, shown
+from spanscore.result.tables import aligned, between, escape, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from spanscore.analysis.compare import Change, Comparison
     from spanscore.result.privacy import Text
+
+
+NAME = "comparison.json"
+
+
+class _System(msgspec.Struct):
+    system: str
+    letter: str
+
+
+class _Difference(msgspec.Struct):
+    measure: str
+    number: str
+    first: str
+    second: str
+    difference: float | None
+    interval: tuple[float | None, float | None]
+    p: float
+    p_holm: float
+    level: str | None = None
+
+
+class _Record(msgspec.Struct):
+    """The part of comparison.json that the report shows."""
+
+    systems: list[_System]
+    permutations: int
+    alpha: float
+    differences: list[_Difference]
+
+
+def recorded(folder: Path) -> dict[str, Any] | None:
+    """Return the comparison of systems in a folder of results; None if they were not compared."""
+    path = folder / NAME
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=_Record)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"cannot read this file ({error.strerror}).", str(path)) from None
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise InputError("this is not a comparison; compare the systems again.", str(path)) from None
+    found: dict[str, Any] = msgspec.to_builtins(record)
+    return found
 
 
 def cells(comparison: Comparison) -> tuple[list[str], list[list[tuple[str, bool]]]]:
@@ -29,18 +75,19 @@ def cells(comparison: Comparison) -> tuple[list[str], list[list[tuple[str, bool]
     for name in ("P", "R", f"F{beta:g}"):
         head += [name, level, ">"]
     letters = comparison.letters()
+    order = {name: place for place, name in enumerate(comparison.measures)}
+    highest = {(name, number): comparison.best(name, number) for name in order for number in NUMBERS}
     rows = []
     for one in comparison.result.scores:
-        measure = repr(one.measure)
+        measure = one.name
         interval = one.interval(comparison.bootstrap)
         row = [(measure, False), (letters[one.system], False), (one.system, False)]
         for number in NUMBERS:
-            best = one.system in comparison.best(measure, number)
-            row.append((shown(getattr(one, number)), best))
+            row.append((shown(getattr(one, number)), one.system in highest[measure, number]))
             row.append((between(getattr(interval, number, None)), False))
             row.append((comparison.better_than(measure, number, one.system), False))
         rows.append(row)
-    rows.sort(key=lambda row: [repr(one.measure) for one in comparison.result.scores].index(row[0][0]))
+    rows.sort(key=lambda row: order[row[0][0]])
     return head, rows
 
 
@@ -69,31 +116,16 @@ def markdown(comparison: Comparison) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines) + f"\n{escape(legend(comparison))}\n"
 
 
-def latex(comparison: Comparison) -> str:
-    """Return a LaTeX table; the best is bold, superscripts are the letters of significantly worse systems."""
-    beta = comparison.result.scores[0].beta
-    lines = [r"\begin{tabular}{lllrrr}", rf"measure & & system & P & R & F$_{{{beta:g}}}$ \\", r"\hline"]
-    for row in cells(comparison)[1]:
-        shown_ = [_tex(text) for text, _ in row[:3]]
-        for i in range(3, len(row), 3):
-            (number, best), (beaten, _) = row[i], row[i + 2]
-            text = rf"\textbf{{{_tex(number)}}}" if best else _tex(number)
-            shown_.append(text + (rf"$^{{\mathrm{{{beaten}}}}}$" if beaten else ""))
-        lines.append(" & ".join(shown_) + r" \\")
-    return "\n".join([*lines, r"\end{tabular}", f"% {legend(comparison)}"]) + "\n"
-
-
 def diff_lines(comparison: Comparison, changes: Sequence[Change]) -> Iterator[str]:
     """Yield a line for each slice with fixed or broken spans, the most broken first."""
     for by in comparison.result.by:
         for part, counts in comparison.diff(changes, by).items():
             if counts["broken"] or counts["fixed"]:
-                yield f"  {by} {printable(part or '')}: {counts['fixed']} fixed, {counts['broken']} broken"
+                yield f"  {printable(by)} {printable(part or '')}: {counts['fixed']} fixed, {counts['broken']} broken"
 
 
 def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> dict[str, Any]:
     """Return the content of comparison.json: differences, ranks, and changed gold spans by measure and slice."""
-    names = dict.fromkeys(repr(one.measure) for one in comparison.result.scores)
     return {
         "systems": [{"system": name, "letter": letter} for name, letter in comparison.letters().items()],
         "permutations": comparison.permutations,
@@ -101,7 +133,7 @@ def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> d
         "bootstrap": str(comparison.bootstrap),
         "differences": [
             {
-                "measure": one.measure,
+                **_measure(one.measure),
                 "number": one.number,
                 "first": one.first,
                 "second": one.second,
@@ -113,12 +145,12 @@ def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> d
             for one in comparison.differences
         ],
         "diff": [
-            {"measure": name, "by": by, "slice": part, **counts}
+            {**_measure(name), "by": by, "slice": part, **counts}
             for name, listed in changes.items()
             for by in dict.fromkeys((None, "type", *comparison.result.by))
             for part, counts in comparison.diff(listed, by).items()
         ],
-        "ranks": {name: comparison.ranks(name) for name in names},
+        "ranks": {name: comparison.ranks(name) for name in comparison.measures},
         "agreement": [
             {"first": a, "second": b, "kendall": None if tau != tau else tau}
             for (a, b), tau in comparison.agreement().items()
@@ -126,34 +158,28 @@ def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> d
     }
 
 
+def _measure(name: str) -> dict[str, str]:
+    """Return a measure and, if there is one, its level."""
+    measure, level = split_level(name)
+    return {"measure": measure, **({} if level is None else {"level": level})}
+
+
 def write_diff(lines: IO[bytes], table: IO[bytes], changes: Sequence[Change], *, text: Text) -> None:
     """Write the changes as JSON Lines and as CSV."""
     encoder = msgspec.json.Encoder()
-    names = ("status", "measure", "document", "start", "end", "label", *(("text",) if text != "hide" else ()))
+    level = ("level",) if any(split_level(one.measure)[1] for one in changes) else ()
+    names = ("status", "measure", *level, "document", "start", "end", "label", *(("text",) if text != "hide" else ()))
     slices = tuple(changes[0].slices) if changes else ()
     wrapper = io.TextIOWrapper(table, "utf-8", "backslashreplace", newline="")
     writer = csv.writer(wrapper, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow([*names, *map(safe_cell, slices)])
     for one in changes:
-        values = {name: getattr(one, name) if name != "text" else allowed(one.text, text) for name in names}
+        known = {**vars(one), **_measure(one.measure), "text": allowed(one.text, text)}
+        values = {name: known[name] for name in names}
         lines.write(encoder.encode({**values, **({"slices": one.slices} if slices else {})}) + b"\n")
         cells = (*values.values(), *one.slices.values())
         writer.writerow([safe_cell(value) if isinstance(value, str) else value for value in cells])
     wrapper.detach()
-
-
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "<": "$<$",
-    ">": "$>$",
-}
-
-
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in printable(text, limit=200))
 
 
 def status_line(statuses: Counter[tuple[str, str]]) -> str:

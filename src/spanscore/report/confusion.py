@@ -3,93 +3,222 @@
 from __future__ import annotations
 
 import html
+import re
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from spanscore.errors import MissingExtraError
+from spanscore.report.page.write import hashed, policy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+Confusion = Mapping[tuple[str | None, str | None], int]
 
 MISSED, SPURIOUS = "(missed)", "(spurious)"
 DIV = "confusion-matrix"
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+OTHER = "(other types)"
+MOST = 100
+"""Types with a row and a column of their own; the rarer ones share one."""
 
 
 def plotly() -> Any:
     """Import plotly, or raise an error that says how to install it."""
     try:
         import plotly.graph_objects as figures
+        import plotly.io as pages
         import plotly.offline as offline
     except ImportError:
         raise MissingExtraError("the confusion matrix", "report") from None
-    figures.Figure(figures.Heatmap())  # plotly imports its submodules lazily, so import them now
-    return figures, offline
+    return figures, pages, offline
 
 
-def page(confusion: Mapping[tuple[str | None, str | None], int], title: str, subtitle: str) -> str:
+def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -> str:
     """Return a self-contained page: plotly.js is embedded, and nothing is loaded from the network."""
-    figures, offline = plotly()
+    _, pages, offline = plotly()
+    confusion, left_out = most_frequent(confusion)
+    if left_out:
+        subtitle += f" The {MOST} most frequent types have a row of their own, {left_out:,} others share one."
     rows, columns, counts = matrix(confusion)
-    figure = figures.Figure(
-        figures.Heatmap(
-            z=[[_shade(count) for count in row] for row in counts],
-            x=list(range(len(columns))),
-            y=list(range(len(rows))),
-            customdata=counts,
-            text=[[str(count) if count else "" for count in row] for row in counts],
-            texttemplate="%{text}",
-            hovertext=[
-                [f"actual {_safe(a)}<br>predicted {_safe(b)}<br>count {n}" for b, n in zip(columns, row, strict=True)]
-                for a, row in zip(rows, counts, strict=True)
-            ],
-            hovertemplate="%{hovertext}<extra></extra>",
-            colorscale="Blues",
-            showscale=False,
-            xgap=1,
-            ygap=1,
-        )
-    )
-    wide, high = 240 + 46 * len(columns), 220 + 34 * len(rows)
-    figure.update_layout(
-        width=max(wide, 560),
-        height=max(high, 420),
-        margin={"l": 170, "t": 30, "r": 20, "b": 150},
-        xaxis={"title": "predicted", "tickvals": list(range(len(columns))), "ticktext": [_safe(c) for c in columns]},
-        yaxis={
-            "title": "actual",
-            "tickvals": list(range(len(rows))),
-            "ticktext": [_safe(r) for r in rows],
-            "autorange": "reversed",
+    size = range(len(columns))
+    longest = min(max(map(len, columns)), 40)
+    layout = {
+        "width": max(60 + 7 * longest + 44 * len(columns), 360),
+        "height": max(60 + 6 * longest + 30 * len(rows), 300),
+        "margin": {"l": 40 + 7 * longest, "t": 40 + 6 * longest, "r": 20, "b": 20},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "system-ui, sans-serif"},
+        "xaxis": {
+            "title": {"text": "predicted", "standoff": 15},
+            "automargin": True,
+            "side": "top",
+            "tickangle": -60,
+            "tickvals": list(size),
+            "ticktext": [_safe(name) for name in columns],
+            "showgrid": False,
+            "zeroline": False,
+            "range": [-0.5, len(columns) - 0.5],
         },
-    )
+        "yaxis": {
+            "title": {"text": "actual", "standoff": 15},
+            "automargin": True,
+            "tickvals": list(size),
+            "ticktext": [_safe(name) for name in rows],
+            "showgrid": False,
+            "zeroline": False,
+            "range": [len(rows) - 0.5, -0.5],
+        },
+    }
     options = {"displaylogo": False, "responsive": False}
-    plot = figure.to_html(full_html=False, include_plotlyjs=False, div_id=DIV, config=options)
+    figure = {"data": [_layer(kind, rows, columns, counts) for kind in KINDS], "layout": layout}
+    shape: dict[str, Any] = {"full_html": False, "include_plotlyjs": False, "div_id": DIV, "config": options}
+    plot = pages.to_html(figure, validate=False, **shape)  # validating a plain figure takes longer than drawing it
+    drawing = offline.get_plotlyjs()
+    scripts = (drawing, *re.findall(r"<script[^>]*>(.*?)</script>", plot, re.DOTALL), THEME)
+    legend = "".join(f'<li><span class="{kind}">{mark}</span> {name}</li>' for kind, (mark, name, _) in KINDS.items())
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n"
-        f"<script>{offline.get_plotlyjs()}</script>\n</head>\n<body>\n"
-        f"<h1>{html.escape(title)}</h1>\n<p>{html.escape(subtitle)}</p>\n{plot}\n"
-        f"{_table(rows, columns, counts)}\n</body>\n</html>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">\n'
+        '<meta name="viewport" content="width=device-width">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{_no_map_sheets(drawing)}"
+        f"<script>{drawing}</script>\n<main>\n<h1>{html.escape(title)}</h1>\n<p>{html.escape(subtitle)}</p>\n"
+        f'<ul class="legend">{legend}</ul>\n'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="Heatmap">{plot}</div>\n'
+        f"<script>{THEME}</script>\n{_table(rows, columns, counts)}\n"
+        f'<p class="signature">{html.escape(signature)}</p>\n</main>\n</body>\n</html>\n'
     )
 
 
-def matrix(
-    confusion: Mapping[tuple[str | None, str | None], int],
-) -> tuple[list[str], list[str], list[list[int]]]:
-    """Return row names (gold types and spurious), column names (predicted types and missed), and the counts."""
-    types = sorted({name for cell in confusion for name in cell if name is not None})
-    counts = [[confusion.get((a, b), 0) for b in (*types, None)] for a in (*types, None)]
-    return [*types, SPURIOUS], [*types, MISSED], counts
+def _layer(kind: str, rows: Sequence[str], columns: Sequence[str], counts: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Return the cells of one kind as a heatmap of its own, because each kind has its own color."""
+    shown = [
+        [count if count and _kind(i, j) == kind else None for j, count in enumerate(row)]
+        for i, row in enumerate(counts)
+    ]
+    most = max((count for row in counts for count in row), default=0)
+    return {
+        "type": "heatmap",
+        "name": kind,
+        "z": [[None if count is None else _shade(count) for count in row] for row in shown],
+        "zmin": 0.0,
+        "zmax": max(_shade(most), 1.0),
+        "x": list(range(len(columns))),
+        "y": list(range(len(rows))),
+        "text": [["" if count is None else f"{count:,}" for count in row] for row in shown],
+        "texttemplate": "%{text}",
+        "hovertext": [
+            [
+                "" if n is None else f"actual {_safe(a)}<br>predicted {_safe(b)}<br>count {n}"
+                for b, n in zip(columns, row, strict=True)
+            ]
+            for a, row in zip(rows, shown, strict=True)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverongaps": False,
+        "colorscale": [[0, "#ffffff"], [1, KINDS[kind][2]]],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+    }
 
 
+def _kind(row: int, column: int) -> str:
+    """Return what a cell counts: the first row is spurious, the first column missed, the diagonal right."""
+    return "needless" if row == 0 else "missed" if column == 0 else "right" if row == column else "wrong"
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Return the policy of the report, except that plotly.js inserts an empty style sheet and sets style attributes."""
+    strict = policy(scripts, STYLE)
+    return strict.replace(
+        f"style-src {hashed(STYLE)}",
+        f"style-src-elem {hashed(STYLE)} {hashed('')}; style-src-attr 'unsafe-inline'; img-src data: blob:",
+    )
+
+
+def _no_map_sheets(drawing: str) -> str:
+    """Return elements that keep plotly.js from adding style sheets for maps, which are not drawn."""
+    sheets = re.findall(r'getElementById\("([0-9a-f]{64})"\)', drawing)
+    return "".join(f'<template id="{name}"></template>\n' for name in sheets)
+
+
+def most_frequent(confusion: Confusion) -> tuple[Confusion, int]:
+    """Count all but the most frequent types as one, and return how many types that are."""
+    frequency: Counter[str] = Counter()
+    for cell, count in confusion.items():
+        for name in {name for name in cell if name is not None}:
+            frequency[name] += count
+    if len(frequency) <= MOST:
+        return confusion, 0
+    named = sorted(frequency, key=lambda name: (-frequency[name], name))[:MOST]
+    shown: dict[str | None, str | None] = {None: None}
+    shown.update({name: name for name in named})
+    sums: Counter[tuple[str | None, str | None]] = Counter()
+    for (gold, pred), count in confusion.items():
+        sums[shown.get(gold, OTHER), shown.get(pred, OTHER)] += count
+    return sums, len(frequency) - MOST
+
+
+def matrix(confusion: Confusion) -> tuple[list[str], list[str], list[list[int]]]:
+    """Return the names of rows and columns, and the counts: spurious and missed first, then the types.
+
+    Rows and columns have the same types in the same order: those with the most errors first.
+    """
+    errors: Counter[str] = Counter()
+    for (gold, pred), count in confusion.items():
+        for name in {name for name in (gold, pred) if name is not None}:
+            errors[name] += 0 if gold == pred else count
+    types = (None, *sorted(errors, key=lambda name: (name == OTHER, -errors[name], name)))
+    counts = [[confusion.get((a, b), 0) for b in types] for a in types]
+    return [name or SPURIOUS for name in types], [name or MISSED for name in types], counts
+
+
+KINDS = {
+    "right": ("✓", "right (the diagonal)", "#2e9e5b"),
+    "wrong": ("≠", "wrong type", "#e0a030"),
+    "missed": ("✗", "missed (the first column)", "#dd4a4a"),
+    "needless": ("+", "spurious (the first row)", "#8f7cb8"),
+}
+"""What a cell may count: a symbol, a name and a color."""
 STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem;color:#1b1b1b;background:#fff}"
-    "table{border-collapse:collapse;font-size:.85rem}"
-    "th,td{border:1px solid #767676;padding:.2rem .5rem;text-align:right}"
-    "th{text-align:left}caption{text-align:left;font-weight:600;padding:.5rem 0}"
+    ":root{color-scheme:light dark;--ink:#1c2024;--paper:#fff;--line:#d9dce1;--soft:#565c64}"
+    "@media (prefers-color-scheme:dark){:root{--ink:#e8eaed;--paper:#16181b;--line:#3a3f46;--soft:#aeb4bc}}"
+    "*{box-sizing:border-box}"
+    "body{font:15px/1.5 system-ui,sans-serif;margin:0;color:var(--ink);background:var(--paper)}"
+    "main{max-width:90rem;margin:0 auto;padding:1.2rem clamp(.75rem,3vw,2rem) 3rem}"
+    "h1{font-size:1.35rem;margin:0 0 .2rem;overflow-wrap:anywhere}p{color:var(--soft);margin:.2rem 0;max-width:75ch}"
+    ".scroll{overflow:auto;max-width:100%}"
+    ".legend{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;list-style:none;margin:.6rem 0;padding:0;font-size:.9rem}"
+    ".legend span{display:inline-block;width:1.4em;text-align:center;border-radius:3px;color:#16181b}"
+    + "".join(f".legend .{kind}{{background:{color}}}" for kind, (_, _, color) in KINDS.items())
+    + "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}"
+    "th,td{border:1px solid var(--line);padding:.2rem .5rem;text-align:right}"
+    "th{text-align:left;overflow-wrap:anywhere}tbody th{min-width:11rem}td.zero{color:var(--soft)}"
+    "thead th{vertical-align:bottom;text-align:left}"
+    "thead th span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:14rem;overflow:hidden}"
+    ".signature{font:.75rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere;max-width:none;margin-top:1rem}"
+    "caption{text-align:left;font-weight:600;padding:.5rem 0}"
 )
+THEME = f"""
+(() => {{
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const colors = {[color for _, _, color in KINDS.values()]};
+  const draw = () => {{
+    const [ink, paper] = dark.matches ? ["#e8eaed", "#16181b"] : ["#1c2024", "#ffffff"];
+    const scales = colors.map((color) => [[0, paper], [1, dark.matches ? dimmed(color) : color]]);
+    Plotly.update("{DIV}", {{colorscale: scales, "textfont.color": ink}}, {{"font.color": ink}});
+  }};
+  const dimmed = (color) => {{
+    const parts = [1, 3, 5].map((at) => Math.round(parseInt(color.slice(at, at + 2), 16) * 0.62));
+    return `rgb(${{parts.join(",")}})`;
+  }};
+  draw();
+  dark.addEventListener("change", draw);
+}})();
+"""
+"""Colors for light and dark screens."""
 
 
 def _shade(count: int) -> float:
@@ -102,11 +231,19 @@ def _safe(label: str) -> str:
     return html.escape("".join(c if c.isprintable() else "\ufffd" for c in label))
 
 
+def _count(number: int) -> str:
+    return f"<td>{number}</td>" if number else '<td class="zero">0</td>'
+
+
 def _table(rows: Sequence[str], columns: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in columns)
+    head = "".join(f'<th scope="col"><span>{html.escape(name)}</span></th>' for name in columns)
     body = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(f"<td>{n}</td>" for n in row)}</tr>'
+        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(map(_count, row))}</tr>'
         for name, row in zip(rows, counts, strict=True)
     )
+    table = f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
     caption = "Counts: rows are actual types, columns are predicted types"
-    return f"<table><caption>{caption}</caption><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return (
+        '<div class="scroll" tabindex="0" role="group" aria-label="Counts">'
+        f"<table><caption>{caption}</caption>{table}</table></div>"
+    )

@@ -6,8 +6,8 @@ import csv
 import io
 from typing import IO, TYPE_CHECKING
 
+from spanscore.files import safe_cell
 from spanscore.result.privacy import allowed
-from spanscore.result.tables import safe_cell
 
 if TYPE_CHECKING:
     from spanscore.result import Scores
@@ -46,7 +46,7 @@ def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text:
     }
     for writer in writers.values():
         writer.writerow(COLUMNS)
-    for error in scores.errors():
+    for error in scores.errors(ids=text == "show"):
         writers[error.side].writerow(_row(error, texts.get(error.document) or "", text))
         counts[error.side] += 1
     for wrapper in wrappers.values():
@@ -61,7 +61,7 @@ def _row(error: Error, content: str, text: Text) -> list[str | int]:
         safe_cell(error.document),
         span.start,
         span.end,
-        safe_cell(allowed(content[span.start : span.end], text) or ""),
+        safe_cell(allowed(error.text, text) or ""),
         safe_cell(_context(error, content, text)),
         "" if gold is None else safe_cell(gold.label),
         "" if pred is None else safe_cell(pred.label),
@@ -74,7 +74,7 @@ def _row(error: Error, content: str, text: Text) -> list[str | int]:
 
 def _context(error: Error, content: str, text: Text) -> str:
     """Return the span in brackets with the text around it."""
-    if not content or text == "hide":
+    if not content or text == "hide" or error.verdict == "invented":
         return ""
     start, end = error.span.start, error.span.end
     pieces = (content[max(0, start - AROUND) : start], content[start:end], content[end : end + AROUND])

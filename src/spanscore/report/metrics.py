@@ -5,21 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spanscore.result.tables import known
+from spanscore.stats import Bootstrap, binomial_bounds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spanscore.result import Score, Scores
-    from spanscore.stats import Bootstrap
+    from spanscore.stats import Interval
 
 
 def metrics(
     by_type: Scores,
     pii: Scores,
+    leak: Scores,
     *,
     total: int,
     discarded: int,
     spans_discarded: int,
+    not_looked_for: tuple[str, ...] = (),
     more: dict[str, Any],
     bootstrap: Bootstrap | None = None,
+    by: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return PII-level and per-type precision, recall and F, and the numbers of samples and of spans left out."""
     precision, recall, f = numbers(pii.overall)
@@ -41,10 +47,79 @@ def metrics(
             "samples_evaluated": total - discarded,
             "samples_discarded": discarded,
             "spans_discarded": spans_discarded,
+            "not_looked_for": list(not_looked_for),
+            "leak": leaks(leak, bootstrap or Bootstrap(), by),
         },
         **({} if bootstrap is None else {"intervals": _intervals(by_type, pii, bootstrap)}),
         "signatures": [by_type.signature, pii.signature],
         **more,
+    }
+
+
+def leaks(leak: Scores, bootstrap: Bootstrap, by: Sequence[str]) -> dict[str, Any]:
+    """Return how many gold spans stay readable, with intervals: overall, by type, by slice and by document."""
+    slices = {}
+    for what in by:
+        if what in ("type", "document") or leak.splits_predictions(what):
+            continue
+        found = leak.intervals(bootstrap, what)
+        slices[what] = {name: _readable(score, found.get(name)) for name, score in leak.by(what).items()}
+    kinds = {name: _readable(score, leak.interval(bootstrap, name)) for name, score in leak.by_type.items()}
+    documents = affected_documents(leak, bootstrap.level)
+    assert documents is not None
+    return {
+        **_readable(leak.overall, leak.interval(bootstrap)),
+        "precision": known(leak.precision),
+        "level": bootstrap.level,
+        "by_type": kinds,
+        **({"by": slices} if slices else {}),
+        "documents": documents,
+    }
+
+
+def affected_documents(scores: Scores, level: float) -> dict[str, Any] | None:
+    """Count the documents with annotations, and those in which some annotation is missed.
+
+    None for measures that compare across documents.
+    """
+    if scores.measure.needs_all_documents or not scores.tally.documents:
+        return None
+    columns = scores.ratio_columns(scores.tally.by_document())
+    found, annotated = columns[:, 2], columns[:, 3]
+    documents, affected = int((annotated > 0).sum()), int((found < annotated).sum())
+    return {
+        "annotated": documents,
+        "affected": affected,
+        "interval": [known(end) for end in binomial_bounds(affected, documents, level)],
+    }
+
+
+def shares_by_type(scores: Scores, bootstrap: Bootstrap) -> dict[str, dict[str, Any]]:
+    """Return how much of each annotated type is missed, in the shape of the rows of `leaks`."""
+    rows = {}
+    for name, score in scores.by_type.items():
+        *_, found, annotated = scores.ratio_columns(scores.tally.of_label(name).total()[None])[0].tolist()
+        interval = scores.interval(bootstrap, name)
+        low, high = (None, None) if interval is None else (known(end) for end in interval.recall)
+        rows[name] = {
+            "recall": known(score.recall),
+            "readable": annotated - found,
+            "interval": [None if end is None else 1 - end for end in (high, low)],
+            "counts": {"annotated": annotated},
+        }
+    return rows
+
+
+def _readable(score: Score, interval: Interval | None) -> dict[str, Any]:
+    """Return the share of gold spans that stay readable, wholly or in part, and its interval."""
+    recall = known(score.recall)
+    low, high = (None, None) if interval is None else (known(end) for end in interval.recall)
+    return {
+        "recall": recall,
+        "readable": score.counts["annotated"] - score.counts.get("hidden", score.counts.get("found", 0)),
+        "readable_share": None if recall is None else 1 - recall,
+        "interval": [None if end is None else 1 - end for end in (high, low)],
+        "counts": score.counts,
     }
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from spanscore.errors import printable
-from spanscore.result.tables import ALL, aligned, known, safe_cell, shown
+from spanscore.files import safe_cell
+from spanscore.result.tables import ALL, aligned, known, shown
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
@@ -25,18 +26,24 @@ SCHEMA = "spanscore.sweep/1"
 def plain(found: Sweep, recall: float | None, at: Sequence[float]) -> str:
     """Return a line per type: average precision, calibration error, and the scores at the best threshold.
 
-    Each threshold in `at` adds another line.
+    Each threshold in `at` adds another line. Types without a precision have no best F: their recall is shown at the
+    best threshold of all types together.
     """
+    head, lines, legend = cells(found, recall, at)
+    return "\n".join([*aligned([head, *lines], len(head) - 6), "", legend])
+
+
+def cells(found: Sweep, recall: float | None, at: Sequence[float]) -> tuple[list[str], list[list[str]], str]:
+    """Return the header, the rows and the legend of the table."""
     several = len({curve.system for curve in found.curves}) > 1
     beta = f"F{found.curves[0].beta:g}" if found.curves else "F1"
     head = [*(["system"] if several else []), "measure", "type", "AP", "ECE", "threshold", "P", "R", beta]
-    lines = [head]
-    for curve in found.curves:
-        best = curve.best(recall)
+    lines = []
+    for curve, best in zip(found.curves, _best(found, recall), strict=True):
         error = math.nan if curve.calibration is None else curve.calibration.error
         for number, threshold in enumerate((best, *at)):
             score = None if threshold is None else curve.at(threshold)
-            names = [*([curve.system] if several else []), repr(curve.measure), curve.type or ALL]
+            names = [*([curve.system] if several else []), curve.name, curve.type or ALL]
             leading = [*map(printable, names), shown(curve.average_precision), shown(error)]
             numbers = ["–"] * 3 if score is None else [shown(n) for n in (score.precision, score.recall, score.f)]
             mark = "" if not at else "*" if number == 0 and best is not None else " "
@@ -45,7 +52,9 @@ def plain(found: Sweep, recall: float | None, at: Sequence[float]) -> str:
             )
     goal = f"the highest {beta}" if recall is None else f"the highest precision at a recall of at least {recall:g}"
     legend = f"{'*' if at else 'threshold'}: keeping only predictions with at least this score gives {goal}; –: none"
-    return "\n".join([*aligned(lines, len(head) - 6), "", legend])
+    if found.curves and found.curves[0].beta > 1:
+        legend += f"; of equal ones, the lowest, since F{found.curves[0].beta:g} puts recall first"
+    return head, lines, legend
 
 
 def format_threshold(threshold: float | None) -> str:
@@ -61,9 +70,12 @@ def separated(found: Sweep) -> str:
     """Return every point of every curve as CSV."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["system", "measure", "type", "threshold", "precision", "recall", "f"])
+    leveled = any(curve.level for curve in found.curves)
+    level = ["level"] if leveled else []
+    writer.writerow(["system", "measure", *level, "type", "threshold", "precision", "recall", "f"])
     for curve in found.curves:
-        names = [safe_cell(name).replace("\r", "\\r") for name in (curve.system, repr(curve.measure), curve.type or "")]
+        named = [curve.system, repr(curve.measure), *([curve.level or ""] if leveled else []), curve.type or ""]
+        names = [safe_cell(name).replace("\r", "\\r") for name in named]
         columns = [_defined(column) for column in (curve.threshold, *curve.numbers)]
         for point in zip(*columns, strict=True):
             writer.writerow([*names, *("" if number is None else repr(number) for number in point)])
@@ -77,20 +89,35 @@ def to_json(found: Sweep, recall: float | None, at: Sequence[float]) -> bytes:
         "version": __version__,
         "goal": "f" if recall is None else {"recall": recall},
         "warnings": list(found.warnings),
-        "curves": [_curve(curve, recall, at) for curve in found.curves],
+        "curves": [_curve(*one, at) for one in zip(found.curves, _best(found, recall), strict=True)],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
-def _curve(curve: Curve, recall: float | None, at: Sequence[float]) -> dict[str, Any]:
+def _best(found: Sweep, recall: float | None) -> list[float | None]:
+    """Return the best threshold of each curve; without a minimum recall, types without precision use the overall."""
+    best: list[float | None] = []
+    overall: float | None = None  # the overall curve of a measure comes before its types
+    for curve in found.curves:
+        one = curve.best(recall)
+        if curve.type is None:
+            overall = one
+        elif recall is None and not curve.has_precision:
+            one = overall
+        best.append(one)
+    return best
+
+
+def _curve(curve: Curve, best: float | None, at: Sequence[float]) -> dict[str, Any]:
     names = ("precision", "recall", "f")
-    best = curve.best(recall)
     points = [(None if best is None else _point(curve, best)), *(_point(curve, threshold) for threshold in at)]
     return {
         "system": curve.system,
         "measure": repr(curve.measure),
+        **({"level": curve.level} if curve.level else {}),
         "type": curve.type,
         "beta": curve.beta,
+        "has_precision": curve.has_precision,
         "average_precision": known(curve.average_precision),
         "best": points[0],
         **({"at": points[1:]} if at else {}),

@@ -7,12 +7,18 @@ the page unpacks as they scroll into view.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spanscore.report.page.examples import Examples
+from spanscore.align.annotators import ALL, DOCUMENT
+from spanscore.corpus.annotators import ANNOTATOR
+from spanscore.report.page.annotators import AnnotatorColumns, Marks, annotators_of
+from spanscore.report.page.answer import GOLD, answers, hits, is_linking, notes
+from spanscore.report.page.examples import ENTITY, Examples, encodable
+from spanscore.report.page.frequent import Frequent
 from spanscore.result import NUMBERS
 from spanscore.result.privacy import allowed
 from spanscore.result.tables import known
@@ -21,7 +27,7 @@ from spanscore.verdicts import VERDICTS
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from spanscore.analysis.sweep import Curve
     from spanscore.corpus import Corpus
@@ -36,6 +42,10 @@ POINTS = 400
 """Maximum number of points per curve."""
 SLICES = 60
 """Maximum number of values of a metadata field that is offered as a slice."""
+LANES = (None, "type", "raw", "branch", "pii")
+"""Levels of types, the one whose types are shown in texts first."""
+PAIRS = 120
+"""Maximum number of pairs of systems; with more, each system is paired with the first one only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +57,12 @@ class Payload:
     text: Text = "show"
     title: str = "spanscore report"
     notes: Sequence[str] = ()
+    comparison: Mapping[str, Any] | None = None
+    """The content of comparison.json, if the systems were compared."""
+    agreement: Mapping[str, Any] | None = None
+    """The content of agreement.json, if the systems are annotators."""
+    gold: str = GOLD
+    """What to call the gold data: the name of an annotator, if the systems are others."""
 
     @cached_property
     def ids(self) -> list[str]:
@@ -69,6 +85,19 @@ class Payload:
         return [Examples.of(one) for one in self.result.scores]
 
     @cached_property
+    def _frequent(self) -> list[Frequent | None]:
+        return [
+            Frequent.of(examples, _pairing(one), self.text)
+            for one, examples in zip(self.result.scores, self._examples, strict=True)
+        ]
+
+    @cached_property
+    def _entities(self) -> bool:
+        """Whether to show the entities that spans are linked to; they may identify a person, as text does."""
+        sides = (side for one in self.result.scores for side in (_pairing(one).gold, _pairing(one).pred))
+        return self.text == "show" and any(ENTITY in side.attrs for side in sides)
+
+    @cached_property
     def _places(self) -> dict[int, Longs]:
         """Return, for each pairing, the index in `ids` of each of its documents."""
         place = {name: number for number, name in enumerate(self.ids)}
@@ -87,12 +116,23 @@ class Payload:
         label = {name: code for code, name in enumerate(self.labels)}
         number = np.full(len(self.ids), -1)
         number[chosen] = np.arange(len(chosen))
+        who, marked_by = self._marked_by()
         examples = [
-            one.shown(number[self._places[id(scores.pairing)]], label)
-            for scores, one in zip(self.result.scores, self._examples, strict=True)
+            one.shown(
+                number[self._places[id(scores.pairing)]],
+                label,
+                self.text,
+                often,
+                entities=self._entities,
+                marked_by=by,
+            )
+            for scores, one, often, by in zip(
+                self.result.scores, self._examples, self._frequent, marked_by, strict=True
+            )
         ]
         return {
             **self._numbers,
+            "annotators": None if who is None else who.shown(self._in_gold(chosen)),
             "leftOut": left_out,
             "ids": [encodable(self.ids[doc]) for doc in chosen.tolist()],
             "slices": {key: self._slice(key, chosen) for key in self._keys},
@@ -102,83 +142,141 @@ class Payload:
         }
 
     @cached_property
+    def _marks(self) -> dict[int, Marks]:
+        """Return who marked what in the gold data of each pairing; nothing if it does not name several annotators."""
+        choice = annotators_of(self.result, self.text)
+        if choice is None:
+            return {}
+        pairings = {id(one.pairing): _pairing(one) for one in self.result.scores}
+        return {key: Marks.of(one, choice) for key, one in pairings.items()}
+
+    def _marked_by(self) -> tuple[AnnotatorColumns | None, list[Callable[[Longs], list[int]] | None]]:
+        """Return the annotators, and a function for the examples of each scores that returns who marked them."""
+        if not self._marks:
+            return None, [None] * len(self.result.scores)
+        columns = AnnotatorColumns(self._marks[id(self.result.scores[0].pairing)])
+        return columns, [
+            partial(columns.of_examples, one, self._marks[id(scores.pairing)])
+            for scores, one in zip(self.result.scores, self._examples, strict=True)
+        ]
+
+    def _in_gold(self, chosen: Longs) -> list[int | None]:
+        """Return the place of documents in the first gold data."""
+        place = {int(at): row for row, at in enumerate(self._places[id(self.result.scores[0].pairing)])}
+        return [place.get(doc) for doc in chosen.tolist()]
+
+    @cached_property
     def _numbers(self) -> dict[str, Any]:
         """Return the part that does not depend on which documents are shown."""
         label = {name: code for code, name in enumerate(self.labels)}
         bootstrap = self.result.bootstrap or Bootstrap()
+        first, rest = notes(self.result, self.notes)
+        if self.result.settings.get("annotator") == ALL:
+            first.append("Every annotator counts: a document is scored once for each annotator who saw it.")
+        found = zip(self.result.scores, answers(self.result, bootstrap, self.gold), self._frequent, strict=True)
         return {
             "version": __version__,
             "title": encodable(self.title),
-            "text": self.text,
+            "text": self.text if any(_pairing(one).letters for one in self.result.scores) else "hide",
             "systems": self.systems,
             "measures": list(dict.fromkeys(repr(one.measure) for one in self.result.scores)),
+            "levels": list(dict.fromkeys(one.level for one in self.result.scores)),
             "labels": self.labels,
             "verdicts": VERDICTS,
             "beta": self.result.scores[0].beta,
-            "level": bootstrap.level,
+            "confidence": bootstrap.level,
             "inputs": self.result.inputs,
-            "warnings": [*self.result.warnings, *self.notes],
+            "notes": [encodable(one) for one in (*first, *rest)],
+            "important": len(first),
             "shard": SHARD,
             "lanes": self._lanes(),
+            "laneLevel": next(iter(self._laned.values())).level,
+            "entities": self._entities,
             "pairs": list(self._pairs(label)),
-            "scores": [self._scores(one, bootstrap, label) for one in self.result.scores],
+            "comparison": _comparison(self.comparison, self.systems),
+            "agreement": self.agreement or self.result.settings.get("agreement"),
+            "gold": encodable(self.gold),
+            "not_looked_for": list(self.result.not_looked_for),
+            "scores": [
+                {**self._scores(one, bootstrap, label), "answer": said, "frequent": _listed(often, label)}
+                for one, said, often in found
+            ],
         }
 
     def _scores(self, one: Scores, bootstrap: Bootstrap, label: dict[str, int]) -> dict[str, Any]:
         codes: dict[str | None, int] = {None: -1}
         codes.update(label)
-        curves = [curve for curve in self.curves if (curve.system, curve.measure) == (one.system, one.measure)]
+        curves = [curve for curve in self.curves if (curve.system, curve.name) == (one.system, one.name)]
         return {
             "system": one.system,
             "measure": repr(one.measure),
+            "level": one.level,
+            "linking": is_linking(one),
             "signature": one.signature,
-            "overall": _numbers(one.overall, one.interval(bootstrap)),
-            "types": [[name, _numbers(score, one.interval(bootstrap, name))] for name, score in one.by_type.items()],
-            "slices": {key: [[part, _numbers(score)] for part, score in one.by(key).items()] for key in self._keys},
+            "overall": _numbers(one.overall, one.interval(bootstrap), hits(one)),
+            "types": [
+                [name, _numbers(score, one.interval(bootstrap, name), hits(one, name))]
+                for name, score in one.by_type.items()
+            ],
+            "slices": {key: _slices(one, bootstrap, key) for key in self._keys},
             "confusion": [[codes[a], codes[b], count] for (a, b), count in one.confusion.items()],
             "curves": _curves(curves),
         }
 
     def _pairs(self, label: dict[str, int]) -> Iterator[dict[str, Any]]:
-        """Yield the predicted types of the first and each other system, where both have the same gold spans."""
+        """Yield the predicted types of every pair of systems, where both have the same gold spans."""
+        groups: dict[tuple[str, str | None], list[Scores]] = {}
         for one in self.result.scores:
-            first = next(other for other in self.result.scores if other.measure == one.measure)
-            if first is one or len(first.judgement.cell) != len(one.judgement.cell):
-                continue
-            before, after = first.judgement, one.judgement
-            codes = [np.array([*(label[name] for name in side.pairing.labels), -1]) for side in (before, after)]
-            gold = codes[0][before.pairing.gold.label]
-            cells = (code[side.cell] for code, side in zip(codes, (before, after), strict=True))
-            rows, counts = np.unique(np.stack([gold, *cells], axis=1), axis=0, return_counts=True)
-            table = [[*row, count] for row, count in zip(rows.tolist(), counts.tolist(), strict=True)]
-            yield {"measure": repr(one.measure), "first": first.system, "second": one.system, "cells": table}
+            groups.setdefault((repr(one.measure), one.level), []).append(one)
+        for (measure, level), systems in groups.items():
+            pairs = list(combinations(systems, 2))
+            if len(pairs) > PAIRS:
+                pairs = [(systems[0], other) for other in systems[1:]]
+            for first, second in pairs:
+                before, after = first.judgement, second.judgement
+                if len(before.cell) != len(after.cell):
+                    continue
+                codes = [np.array([*(label[name] for name in side.pairing.labels), -1]) for side in (before, after)]
+                gold = codes[0][before.pairing.gold.label]
+                cells = (code[side.cell] for code, side in zip(codes, (before, after), strict=True))
+                rows, counts = np.unique(np.stack([gold, *cells], axis=1), axis=0, return_counts=True)
+                table = [[*row, count] for row, count in zip(rows.tolist(), counts.tolist(), strict=True)]
+                names = {"first": first.system, "second": second.system}
+                yield {"measure": measure, "level": level, **names, "cells": table}
 
     def shards(self, chosen: Longs) -> Iterator[list[Any]]:
         """Yield shards of the chosen documents: text, gold spans, and the spans of each system, as flat lists."""
         label = {name: code for code, name in enumerate(self.labels)}
-        first: dict[str, Scores] = {}
-        for one in self.result.scores:
-            first.setdefault(one.system, one)
         sides = []
-        for one in first.values():
+        for one in self._laned.values():
             pairing = _pairing(one)
             row = np.full(len(self.ids), -1)
             row[self._places[id(one.pairing)]] = np.arange(len(pairing))
             sides.append((row, pairing))
+        predictions = [(row, pairing.in_text(pairing.pred)) for row, pairing in sides]
         for begin in range(0, len(chosen), SHARD):
             documents = []
             for doc in chosen[begin : begin + SHARD].tolist():
                 rows = [int(row[doc]) for row, _ in sides]
                 known = next(n for n, row in enumerate(rows) if row >= 0)
-                text = allowed(sides[known][1].text[rows[known]], self.text)
-                gold = _spans(sides[known][1].gold, rows[known], label)
-                predicted = [_spans(pairing.pred, row, label) for (_, pairing), row in zip(sides, rows, strict=True)]
+                text = allowed(sides[known][1].own_text(rows[known]), self.text)
+                ids = self._entities
+                gold = _spans(sides[known][1].gold, rows[known], label, ids)
+                predicted = [_spans(pred, row, label, ids) for (_, pred), row in zip(predictions, rows, strict=True)]
                 documents.append([None if text is None else encodable(text), gold, *predicted])
             yield documents
 
+    @cached_property
+    def _laned(self) -> dict[str, Scores]:
+        """Return the scores of each system whose spans are drawn: at the level with the most telling types."""
+        found: dict[str, Scores] = {}
+        for one in sorted(self.result.scores, key=lambda one: LANES.index(one.level)):
+            found.setdefault(one.system, one)
+        return {name: found[name] for name in self.systems}
+
     def _lanes(self) -> list[int]:
         """Return the number of lanes for the gold data and each system: one, or two if its spans overlap."""
-        first = {one.system: _pairing(one) for one in reversed(self.result.scores)}
+        first = {name: _pairing(one) for name, one in self._laned.items()}
         gold = max(_overlap(pairing.gold) for pairing in first.values())
         return [1 + gold, *(1 + _overlap(first[name].pred) for name in self.systems)]
 
@@ -194,7 +292,11 @@ class Payload:
         gold = [_pairing(one).gold for one in self.result.scores]
         shared = [key for key in gold[0].meta if all(key in side.meta for side in gold)]
         few = [f"meta.{key}" for key in shared if 2 <= _kinds(gold[0].meta[key]) <= SLICES]
-        return [key for key in few if self.text == "show" or key in self.result.by]
+        told: tuple[str, ...] = ()
+        if self.result.settings.get("annotator") == ALL:  # both are in the ids of documents
+            told = (f"meta.{ANNOTATOR}",)
+            few = [key for key in few if key != f"meta.{DOCUMENT}" or key in self.result.by]
+        return [key for key in few if self.text == "show" or key in (*self.result.by, *told)]
 
     def _slice(self, key: str, chosen: Longs) -> dict[str, Any]:
         one = self.result.scores[0]
@@ -218,28 +320,49 @@ def _kinds(column: Column) -> int:
     return len(set(column.codes.tolist()))
 
 
-def _spans(side: Corpus, doc: int, label: dict[str, int]) -> list[Any]:
-    """Return the spans of a document as a flat list of start, end, label and score (None if unscored)."""
+def _listed(often: Frequent | None, label: dict[str, int]) -> list[list[Any]]:
+    """Return the most frequent strings of errors: predicted or not, label code, string and count."""
+    found = [] if often is None else often.listed
+    return [[int(predicted), label.get(name, -1), string, count] for predicted, name, string, count in found]
+
+
+def _comparison(record: Mapping[str, Any] | None, systems: Sequence[str]) -> dict[str, Any] | None:
+    """Return the part of a comparison that the page shows, if it is about these systems."""
+    if record is None or [one["system"] for one in record["systems"]] != list(systems):
+        return None
+    differences = [{**one, "level": one.get("level")} for one in record["differences"]]
+    return {**{name: record[name] for name in ("systems", "alpha", "permutations")}, "differences": differences}
+
+
+def _spans(side: Corpus, doc: int, label: dict[str, int], entities: bool) -> list[Any]:
+    """Return the spans of a document as a flat list: start, end, label, score or None and, if asked for, entity."""
     if doc < 0:
         return []
     rows = slice(int(side.bounds[doc]), int(side.bounds[doc + 1]))
     scores = [None] * (rows.stop - rows.start) if side.score is None else side.score[rows].tolist()
+    column = side.attrs.get(ENTITY) if entities else None
+    names = [None] * len(scores) if column is None else column.take(rows).tolist()
     flat: list[Any] = []
-    for start, end, code, score in zip(
-        side.start[rows].tolist(), side.end[rows].tolist(), side.label[rows].tolist(), scores, strict=True
-    ):
+    columns = side.start[rows].tolist(), side.end[rows].tolist(), side.label[rows].tolist()
+    for start, end, code, score, name in zip(*columns, scores, names, strict=True):
         flat += (start, end, label[side.labels[code]], None if score is None or score != score else score)
+        if entities:
+            flat.append(None if name is None else encodable(str(name)))
     return flat
 
 
-def encodable(text: str) -> str:
-    """Replace lone surrogates, which cannot be encoded as UTF-8."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+def _slices(one: Scores, bootstrap: Bootstrap, key: str) -> list[list[Any]]:
+    bounds = one.intervals(bootstrap, key)
+    sums = {name: one.ratio_columns(tally.total()[None])[0].tolist() for name, tally in one.parts(key)}
+    return [[part, _numbers(score, bounds.get(part), sums[part])] for part, score in one.by(key).items()]
 
 
-def _numbers(score: Score, interval: Interval | None = None) -> dict[str, Any]:
+def _numbers(score: Score, interval: Interval | None, sums: list[float]) -> dict[str, Any]:
+    """Return a score with its counts, its interval, and how many annotations are missed and predictions wrong."""
     fields: dict[str, Any] = {name: known(getattr(score, name)) for name in NUMBERS}
     fields["counts"] = score.counts
+    right, predicted, found, annotated = sums
+    fields |= {"missed": annotated - found, "annotated": annotated, "wrong": predicted - right, "predicted": predicted}
     if interval is not None:
         fields["interval"] = {name: [known(end) for end in getattr(interval, name)] for name in NUMBERS}
     return fields

@@ -8,7 +8,6 @@ import re
 import zlib
 from hashlib import sha256
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,8 @@ import msgspec
 import numpy as np
 
 from spanscore.errors import InputError, UsageError, plural
-from spanscore.files import atomic_file
-from spanscore.report.page.payload import encodable
+from spanscore.files import atomic_file, output_folder
+from spanscore.report.page.examples import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,12 +24,38 @@ if TYPE_CHECKING:
     from spanscore.corpus.columns import Longs
     from spanscore.report.page.payload import Payload
 
-MODULES = ("dom", "data", "state", "numbers", "lanes", "tables", "matrix", "curve", "systems", "examples", "app")
+MODULES = (
+    "dom",
+    "data",
+    "state",
+    "numbers",
+    "verdicts",
+    "pairs",
+    "view",
+    "annotators",
+    "select",
+    "answer",
+    "tables",
+    "matrix",
+    "plots",
+    "curve",
+    "systems",
+    "lanes",
+    "marks",
+    "list",
+    "frequent",
+    "filters",
+    "document",
+    "help",
+    "app",
+)
 """JavaScript modules of the page, in dependency order."""
 RIGHT = 1000
 """Maximum number of documents without errors in the report."""
+FEW = 3000
+"""As many documents probably fit, so that no sample is needed to know how many do."""
 MAX_MB = 25.0
-MEGABYTES = (5.2, 2000.0)
+MEGABYTES = (0.3, 2000.0)
 """Limits of --max-mb: a page must hold its scripts, and a browser must be able to open it."""
 
 
@@ -38,11 +63,11 @@ def write_page(payload: Payload, path: str | Path, *, max_mb: float = MAX_MB, ri
     """Write one self-contained page of at most `max_mb` megabytes, and return how many documents were omitted."""
     if not MEGABYTES[0] < max_mb <= MEGABYTES[1]:
         raise UsageError(f"--max-mb must be greater than {MEGABYTES[0]:g} and at most {MEGABYTES[1]:g}.")
-    scripts, style = _scripts(), _asset("page.css")
-    room = int(max_mb * 1e6) - sum(len(script.encode()) for script in scripts) - len(style) - 20_000
+    script, style = _script(), _asset("page.css")
+    room = int(max_mb * 1e6) - len(script.encode()) - len(style) - 20_000
     wrong = payload.with_errors()
     most = [len(wrong), right]
-    each = _bytes_each(payload, wrong, right)
+    each = 1.0 if len(payload.ids) <= FEW else _bytes_each(payload, wrong, right)
     for _ in range(8):
         most = _fitting(most, len(wrong), len(payload.ids) - len(wrong), room, each)
         chosen, left_out = _choose(payload, wrong, *most)
@@ -58,31 +83,23 @@ def write_page(payload: Payload, path: str | Path, *, max_mb: float = MAX_MB, ri
         for name, content in zip(("head", *(f"shard-{n}" for n in range(len(packed) - 1))), packed, strict=True)
     )
     with atomic_file(path) as file:
-        for part in _page(encodable(payload.title), style, scripts, data):
+        for part in _page(encodable(payload.title), style, script, data):
             file.write(part.encode())
     return left_out
 
 
 def write_folder(payload: Payload, folder: str | Path) -> dict[str, int]:
     """Write a page that loads its data from files next to it on demand, for any number of documents."""
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot create the folder ({error.strerror}).", str(folder)) from None
     chosen, left_out = _choose(payload, payload.with_errors(), len(payload.ids), len(payload.ids))
-    try:
-        for old in (target / "index.html", *target.glob("shard-*.js")):
-            old.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot replace the existing report ({error.strerror}).", str(folder)) from None
-    for number, shard in enumerate(payload.shards(chosen)):
-        with atomic_file(target / f"shard-{number}.js") as file:
-            file.write(f'spanscoreShard({number}, "{_pack(shard)}");\n'.encode())
-    head = f'<script type="application/octet-stream" id="head">{_pack(payload.head(chosen, left_out))}</script>\n'
-    with atomic_file(target / "index.html") as file:
-        for part in _page(encodable(payload.title), _asset("page.css"), _scripts(), [head], more="'self' file:"):
-            file.write(part.encode())
+    earlier = [path.name for path in Path(folder).glob("shard-*.js")]
+    with output_folder(folder, last="index.html", stale=earlier) as new:
+        for number, shard in enumerate(payload.shards(chosen)):
+            with atomic_file(new / f"shard-{number}.js") as file:
+                file.write(f'spanscoreShard({number}, "{_pack(shard)}");\n'.encode())
+        head = f'<script type="application/octet-stream" id="head">{_pack(payload.head(chosen, left_out))}</script>\n'
+        with atomic_file(new / "index.html") as file:
+            for part in _page(encodable(payload.title), _asset("page.css"), _script(), [head], more="'self' file:"):
+                file.write(part.encode())
     return left_out
 
 
@@ -138,52 +155,37 @@ def _pack(value: Any) -> str:
     return base64.b64encode(packer.compress(msgspec.json.encode(value)) + packer.flush()).decode()
 
 
-def _page(title: str, style: str, scripts: list[str], data: Iterable[str], more: str = "") -> Iterator[str]:
-    allowed = " ".join([*map(_hash, scripts), *more.split()])
-    # Plotly inserts an empty style sheet and sets style attributes
-    policy = (
-        f"default-src 'none'; script-src {allowed}; style-src-elem {_hash(style)} {_hash('')}; "
-        "style-src-attr 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
+def _page(title: str, style: str, script: str, data: Iterable[str], more: str = "") -> Iterator[str]:
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy([script], style, more)}">\n'
         '<meta name="viewport" content="width=device-width">\n<meta name="referrer" content="no-referrer">\n'
         f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n"
     )
     yield _asset("page.html")
-    # plotly.js adds style sheets for maps unless elements with their ids exist; the report draws no maps
-    sheets = re.findall(r'getElementById\("([0-9a-f]{64})"\)', scripts[0])
-    yield "".join(f'<template id="{name}"></template>\n' for name in sheets)
     yield from data
-    for script in scripts[:-1]:
-        yield f"<script>{script}</script>\n"
-    yield f'<script type="module">{scripts[-1]}</script>\n</body>\n</html>\n'
+    yield f'<script type="module">{script}</script>\n</body>\n</html>\n'
 
 
-def _hash(text: str) -> str:
+def policy(scripts: Iterable[str], style: str, more: str = "") -> str:
+    """Return a content security policy that allows these scripts and this style sheet, and nothing from elsewhere."""
+    allowed = " ".join([*map(hashed, scripts), *more.split()])
+    return f"default-src 'none'; script-src {allowed}; style-src {hashed(style)}; base-uri 'none'; form-action 'none'"
+
+
+def hashed(text: str) -> str:
+    """Return the source expression of a content security policy for an inline script or style sheet."""
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _scripts() -> list[str]:
-    """Return plotly.js, if installed, and the page's own modules joined into one script."""
-    plotly = _plotly()
-    own = "\n".join(_inline(_asset(f"{name}.js")) for name in MODULES)
-    return [*([] if plotly is None else [plotly]), own]
+def _script() -> str:
+    """Return the page's modules joined into one script."""
+    return "\n".join(_inline(_asset(f"{name}.js")) for name in MODULES)
 
 
 def _inline(module: str) -> str:
     """Strip imports and exports, so that modules can share one script."""
     return re.sub(r"^(?:import .*\n|export )", "", module, flags=re.MULTILINE)
-
-
-def _plotly() -> str | None:
-    """Read plotly.js from the installed package without importing it; None if it is not installed."""
-    spec = find_spec("plotly")
-    if spec is None or spec.origin is None:
-        return None
-    path = Path(spec.origin).parent / "package_data" / "plotly.min.js"
-    return path.read_text("utf-8") if path.is_file() else None
 
 
 def _asset(name: str) -> str:

@@ -1,128 +1,112 @@
-// The page: header, controls, help and keyboard shortcuts.
-import { byId, choice, fill, h, labelled, plural, short, visible } from "./dom.js";
-import { unpack } from "./data.js";
-import { CLEAR, FILTERS, change, everything, readState, state, whenChanged } from "./state.js";
-import { drawNumbers } from "./tables.js";
-import { drawMatrix } from "./matrix.js";
+// The page: its bar, and what is drawn again when the state changes.
+import { button, byId, choice, fill, grouped, h, labelled, plural, scrolling, short, visible } from "./dom.js";
+import { drawAnnotators } from "./annotators.js";
+import { drawAnswer, drawNotes } from "./answer.js";
 import { drawThresholds, moveThreshold } from "./curve.js";
+import { unpack } from "./data.js";
+import { drawDocument } from "./document.js";
+import { drawFilters, syncFilters } from "./filters.js";
+import { drawFrequent } from "./frequent.js";
+import { showHelp } from "./help.js";
+import { drawList, filterExamples, forPrint, nextError, showRow, step } from "./list.js";
+import { showMarks } from "./marks.js";
+import { drawMatrix, markPicked } from "./matrix.js";
+import { CLEAR, FILTERS, change, everything, readState, state, whenChanged } from "./state.js";
 import { drawSystems } from "./systems.js";
-import { drawDocument, drawFilters, drawList, filterExamples, forPrint, nextError, showMarks, showRow, step, suspectsNow, syncFilters, useScores } from "./examples.js";
+import { drawNumbers } from "./tables.js";
+import { current, sideBySide, usePair, useScores, view } from "./view.js";
 
-let report = null;
-
-const BANNERS = {
-  show: "This page contains document text. Store it only where the documents may be stored.",
-  mask: "Document text is masked: letters are shown as X or x, digits as 9. IDs, types, scores, offsets and file names are not masked.",
-  hide: "This page contains no document text, but it does contain IDs, types, scores, offsets, verdicts and file names.",
-};
-const KEYS = [["j", "next example"], ["k", "previous example"], ["n", "next error"], ["o or Enter", "open the document"], ["/", "search"], ["?", "show this help"], ["Esc", "close"]];
-const TERMS = [
-  ["P, R, F", "precision: the fraction of predictions that are correct; recall: the fraction of annotations that were found; F: their harmonic mean, where a higher number (as in F2) gives more weight to recall"],
-  ["tp, fp, fn", "true positives, false positives (wrong predictions) and false negatives (annotations that were not found). The measure defines what counts as correct; run spanscore measures NAME to see its definition"],
-  ["missed, spurious", "a gold span or a prediction without a good enough match. In the matrix, a span with wrong boundaries counts as both: its gold span is missed, and its prediction is spurious"],
-  ["verdicts", "the outcome for a span: too short, too long, shifted, split (several predictions for one gold span), merged (one prediction for several gold spans), wrong type, wrong attribute, or missed or spurious if nothing of its type is nearby"],
-  ["IoU", "intersection over union: the characters that a gold span and its prediction share, divided by the characters that either of them covers"],
-  ["AP, ECE", "average precision over all thresholds; expected calibration error: the mean gap between scores and the fraction that is correct"],
-];
-
-function current() {
-  const measure = report.measures[Number(state.m)] ?? report.measures[0];
-  const system = report.systems[Number(state.s)] ?? report.systems[0];
-  return report.scores.find((one) => one.measure === measure && one.system === system);
-}
+/** @import { Input } from "./types" */
 
 function applyTheme() {
   const dark = state.theme ? state.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = dark ? "dark" : "light";
 }
 
-function drawHead() {
-  byId("title").textContent = visible(report.title);
-  byId("banner").textContent = BANNERS[report.text];
-  const { leftOut, inputs } = report;
+function drawAbout() {
+  const { head } = view;
+  const { leftOut, inputs } = head;
   const omitted = [
     leftOut.wrong ? `${plural(leftOut.wrong, "document")} with errors` : null,
     leftOut.right ? `${plural(leftOut.right, "document")} without errors` : null,
   ].filter(Boolean);
-  const about = (name, one) => h("tr", {}, h("th", { scope: "row" }, visible(name)), h("td", { class: "text" }, visible(one.source ?? "–")), h("td", {}, one.documents.toLocaleString("en")), h("td", {}, one.spans.toLocaleString("en")), h("td", { class: "text" }, h("code", {}, one.fingerprint)));
+  const about = (/** @type {string} */ name, /** @type {Input} */ one) => h("tr", {}, h("th", { scope: "row" }, visible(name)), h("td", { class: "text" }, visible(one.source ?? "–")), h("td", {}, grouped(one.documents)), h("td", {}, grouped(one.spans)), h("td", { class: "text" }, h("code", {}, one.fingerprint)));
   fill(byId("about"),
-    h("p", { id: "shown" }, `${report.ids.length.toLocaleString("en")} of ${plural(leftOut.documents, "document")} shown`, omitted.length ? `; omitted: ${omitted.join(" and ")}. All scores are computed from all documents.` : "."),
-    report.warnings.length ? h("ul", { id: "warnings" }, report.warnings.map((one) => h("li", {}, visible(one)))) : null,
+    h("p", { id: "shown" }, `${grouped(head.ids.length)} of ${plural(leftOut.documents, "document")} shown`, omitted.length ? `; omitted: ${omitted.join(" and ")}. All scores are computed from all documents.` : "."),
     h("details", {}, h("summary", {}, "Data and signatures"),
-      h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Data" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "file", "documents", "spans", "fingerprint"].map((name) => (name ? h("th", { scope: "col", class: "text" }, name) : h("td"))))), h("tbody", {}, about("gold", inputs.gold), Object.entries(inputs.systems).map(([name, one]) => about(name, one))))),
-      report.scores.map((one) => h("p", { class: "code" }, visible(one.signature))),
-      h("p", {}, `Generated by spanscore ${report.version}.`)));
+      scrolling("Data", h("table", {}, h("thead", {}, h("tr", {}, ["", "file", "documents", "spans", "fingerprint"].map((name) => (name ? h("th", { scope: "col", class: "text" }, name) : h("td"))))), h("tbody", {}, about("gold", inputs.gold), Object.entries(inputs.systems).map(([name, one]) => about(name, one))))),
+      head.scores.map((one) => h("p", { class: "code" }, visible(one.signature))),
+      h("p", {}, `Generated by spanscore ${head.version}.`)));
 }
 
 function drawControls() {
-  const themes = [["", "auto"], ["light", "light"], ["dark", "dark"]];
+  const { head } = view;
+  const chosen = current();
+  const levels = [...new Set(head.scores.filter((one) => one.measure === chosen.measure).map((one) => one.level))];
   fill(byId("controls"),
-    labelled("measure", choice("m", report.measures.map((name, i) => [i, name]), state.m, (m) => change({ ...CLEAR, m, sort: "", ct: "", t: "" }))),
-    report.systems.length > 1 ? labelled("system", choice("s", report.systems.map((name, i) => [i, short(name)]), state.s, (s) => change({ s, at: "0", ct: "", t: "" }))) : null,
-    labelled("theme", choice("theme", themes, state.theme, (theme) => change({ theme }))),
-    h("button", { type: "button", id: "help-button", on: { click: showHelp } }, "Help (?)"));
+    head.systems.length > 1 ? labelled("system", choice("s", head.systems.map((name, i) => [i, short(name)]), head.systems.indexOf(chosen.system), (s) => change({ s, at: 0, ct: "", t: "" }))) : null,
+    labelled("measure", choice("m", head.measures.map((name, i) => [i, short(name, 40)]), head.measures.indexOf(chosen.measure), (m) => change({ ...CLEAR, m, sort: "-missed", ct: "", t: "" }))),
+    levels.length > 1 ? labelled("level", choice("l", levels.map((name) => [head.levels.indexOf(name), name ?? "all"]), head.levels.indexOf(chosen.level), (l) => change({ ...CLEAR, l, ct: "", t: "" }))) : null,
+    labelled("theme", choice("theme", [["", "auto"], ["light", "light"], ["dark", "dark"]], state.theme, (theme) => change({ theme }))),
+    button("Help (?)", showHelp, { id: "help-button" }));
 }
 
-function showHelp() {
-  const dialog = byId("help");
-  const off = h("input", { type: "checkbox", id: "keys", on: { change: () => change({ keys: off.checked ? "off" : "" }) } });
-  off.checked = state.keys === "off";
-  const list = (pairs, tag) => h("dl", { class: "keys" }, pairs.map(([key, what]) => [h("dt", {}, h(tag, {}, key)), h("dd", {}, what)]));
-  fill(dialog, h("div", { class: "row" }, h("h2", { id: "help-title" }, "Help"), h("button", { type: "button", autofocus: true, on: { click: () => dialog.close() } }, "Close (Esc)")),
-    h("h3", {}, "Keyboard shortcuts"), list(KEYS, "kbd"), h("p", {}, h("label", { class: "inline", for: "keys" }, off, "turn off single-key shortcuts")),
-    h("h3", {}, "Glossary"), list(TERMS, "b"),
-    h("p", {}, "Select a count, a name or a cell of the matrix to see the examples behind it. In the examples, gold spans are above the text and have a solid border; the spans of the systems are below it and have dashed, dotted or double borders. The URL of the page contains all your settings: copy it to share the current view."));
-  dialog.onclick = (event) => event.target === dialog && dialog.close();
-  if (!dialog.open) dialog.showModal();
-}
-
+/** @param {Set<string>} changed */
 function draw(changed) {
-  const any = (...names) => names.some((name) => changed.has(name));
-  const fresh = any("m", "s");
+  const any = (/** @type {string[]} */ ...names) => names.some((name) => changed.has(name));
+  const fresh = any("m", "s", "l");
   if (any("theme")) applyTheme();
-  const scores = current();
-  if (fresh) useScores(report, scores);
+  if (fresh) useScores();
+  else if (any("vs")) usePair();
   if (fresh || any("theme")) drawControls();
-  if (fresh || any("by", "sort")) drawNumbers(report, scores);
-  if (fresh || any("share", "theme")) drawMatrix(report, scores);
-  if (fresh || any("ct", "theme")) drawThresholds(report, scores);
-  else if (any("t")) moveThreshold(report, scores);
-  if (fresh || any("st", "sus", "theme")) drawSystems(report, scores, suspectsNow());
+  if (fresh || any("vs")) drawAnswer();
+  if (fresh || any("by", "sort", "ci", "cn")) drawNumbers();
+  if (fresh || any("ci", "ag")) drawAnnotators();
+  if (fresh || any("share", "z")) drawMatrix();
+  if (fresh) drawFrequent();
+  if (fresh || any("ct")) drawThresholds();
+  else if (any("t")) moveThreshold();
+  if (fresh || any("st", "sus", "vs", "z")) drawSystems();
   let ready = Promise.resolve();
-  if (fresh) drawFilters();
+  if (fresh || any("vs")) drawFilters();
   if (any("w")) showMarks();
-  if (fresh || any("w", ...FILTERS)) syncFilters();
-  if (fresh || any(...FILTERS)) ready = filterExamples();
+  if (fresh || any("w", "o", ...FILTERS)) syncFilters();
+  if (fresh || any("g", "c", "ty", "sl", "an", "ag", "by", "sort", "ci", "cn")) markPicked();
+  if (fresh || any("o", "vs", ...FILTERS)) ready = filterExamples();
   else if (any("at")) showRow(Number(state.at));
   if (any("doc", "at") || (fresh && state.doc)) ready.then(drawDocument);
 }
 
+/** @param {KeyboardEvent} event */
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const typing = event.target.closest?.("input, select, textarea");
-  if (typing) {
-    if (event.key === "Escape") event.target.blur();
+  const target = event.target instanceof HTMLElement ? event.target : null;
+  if (target?.closest("input, select, textarea")) {
+    if (event.key === "Escape") target.blur();
     return;
   }
-  if (byId("help").open || state.keys === "off") return;
-  const onButton = event.target.closest?.("button, summary, a");
+  if (/** @type {HTMLDialogElement} */ (byId("help")).open || state.keys === "off") return;
+  const onButton = target?.closest("button, summary, a");
+  /** @type {Record<string, () => void>} */
   const keys = {
     j: () => step(1), k: () => step(-1), n: nextError, o: () => change({ doc: "1" }), "?": showHelp,
-    "/": () => { byId("q").focus(); byId("q").select(); },
+    "/": () => { const query = /** @type {HTMLInputElement} */ (byId("q")); query.focus(); query.select(); },
     ...(onButton ? {} : { Enter: () => change({ doc: "1" }) }),
   };
-  const call = keys[event.key];
+  const call = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
   if (!call) return;
   event.preventDefault();
   call();
 }
 
 async function begin() {
-  report = await unpack(byId("head").textContent);
+  view.head = await unpack(byId("head").textContent ?? "");
   byId("head").remove();
   readState();
   applyTheme();
-  drawHead();
+  byId("title").textContent = visible(view.head.title);
+  drawNotes();
+  drawAbout();
   whenChanged(draw);
   draw(everything());
   document.addEventListener("keydown", pressed);
@@ -132,7 +116,7 @@ async function begin() {
   addEventListener("afterprint", () => forPrint(false));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.theme || draw(new Set(["theme"])));
   byId("skip").addEventListener("click", () => byId("examples-title").focus());
-  if ([...FILTERS, "at"].some((name) => state[name] !== CLEAR[name])) byId("examples").scrollIntoView();
+  if (!sideBySide() && [...FILTERS, /** @type {const} */ ("at")].some((name) => state[name] !== CLEAR[name])) byId("examples").scrollIntoView();
   document.documentElement.dataset.ready = "1";
 }
 

@@ -1,31 +1,96 @@
 // DOM helpers. Data is always inserted as text, never as markup.
 
-export function h(tag, settings = {}, ...children) {
-  const made = document.createElement(tag);
+/** @import { Child, Settings } from "./types" */
+
+/**
+ * @param {Child[]} children
+ * @returns {(Node | string)[]}
+ */
+function present(children) {
+  return /** @type {unknown[]} */ (/** @type {any[]} */ (children).flat(Infinity))
+    .filter((one) => one !== null && one !== undefined && one !== false)
+    .map((one) => (one instanceof Node ? one : String(one)));
+}
+
+/**
+ * @param {Element} made
+ * @param {Settings} settings
+ * @param {Child[]} children
+ */
+function equip(made, settings, children) {
   for (const [name, value] of Object.entries(settings)) {
-    if (name === "on") for (const [event, call] of Object.entries(value)) made.addEventListener(event, call);
+    if (name === "on") for (const [event, call] of Object.entries(settings.on ?? {})) made.addEventListener(event, call);
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, String(value));
   }
-  made.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  made.append(...present(children));
+}
+
+/**
+ * Make an element.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Settings} settings
+ * @param {Child[]} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function h(tag, settings = {}, ...children) {
+  const made = document.createElement(tag);
+  equip(made, settings, children);
   return made;
 }
 
-// Replace the children, and restore the focus to the element with the same id.
-export function fill(place, ...children) {
-  const had = place.contains(document.activeElement) ? document.activeElement.id : "";
-  place.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
-  if (had) document.getElementById(had)?.focus();
+/**
+ * Make an element of a drawing.
+ * @param {string} tag
+ * @param {Settings} settings
+ * @param {Child[]} children
+ * @returns {SVGElement}
+ */
+export function svg(tag, settings = {}, ...children) {
+  const made = /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", tag));
+  equip(made, settings, children);
+  return made;
 }
 
+/**
+ * Replace the children, and restore the focus to the element with the same id.
+ * @param {Element} place
+ * @param {Child[]} children
+ */
+export function fill(place, ...children) {
+  const had = document.activeElement && place.contains(document.activeElement) ? document.activeElement.id : "";
+  place.replaceChildren(...present(children));
+  if (had) document.getElementById(had)?.focus({ preventScroll: true });
+}
+
+/**
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
 export function byId(id) {
-  return document.getElementById(id);
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+/**
+ * Return the part of a section that scripts fill in.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function bodyOf(id) {
+  return /** @type {HTMLElement} */ (byId(id).querySelector(".body"));
 }
 
 // Invisible and bidirectional control characters are replaced by visible symbols: control characters by their Unicode
 // pictures, direction marks and zero-width characters by an empty box. One for one, so that offsets stay valid.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
+/**
+ * @param {string} text
+ * @param {boolean} keepLines
+ */
 export function visible(text, keepLines = false) {
   return text.replace(UNSEEN, (found) => {
     const code = found.charCodeAt(0);
@@ -35,24 +100,100 @@ export function visible(text, keepLines = false) {
   });
 }
 
-// Shorten a name to fit in a drop-down list.
-export function short(text) {
-  const seen = visible(text);
-  return seen.length > 60 ? `${seen.slice(0, 59)}…` : seen;
+/**
+ * A name that may be broken after underscores, as names of types are long.
+ * @param {string} name
+ * @returns {Child[]}
+ */
+export function breakable(name) {
+  return visible(name).split(/(?<=_)/).map((part, i) => (i ? [h("wbr"), part] : part));
 }
 
+/**
+ * A sentence whose intervals, in brackets, stay on one line.
+ * @param {string} text
+ * @returns {Child[]}
+ */
+export function unbroken(text) {
+  return visible(text).split(/(\S+ \[[^\]]*\]\.?)/).map((part, i) => (i % 2 ? h("span", { class: "unbroken" }, part) : part));
+}
+
+/**
+ * Shorten a name to fit in a drop-down list.
+ * @param {string} text
+ */
+export function short(text, most = 60) {
+  const seen = visible(text);
+  return seen.length > most ? `${seen.slice(0, most - 1)}…` : seen;
+}
+
+/**
+ * @param {string} text
+ * @param {HTMLElement} control
+ */
 export function labelled(text, control) {
   return h("label", {}, text, control);
 }
 
+/**
+ * @param {string} name
+ * @param {[unknown, string][]} options
+ * @param {unknown} chosen
+ * @param {(value: string) => unknown} change
+ */
 export function choice(name, options, chosen, change) {
-  const made = h("select", { id: name, on: { change: () => change(made.value) } });
+  const made = h("select", { id: name });
+  made.addEventListener("change", () => change(made.value));
   for (const [value, text] of options) {
     made.append(h("option", { value, selected: String(value) === String(chosen) }, text));
   }
   return made;
 }
 
+/**
+ * A button; `settings.id` lets it keep the focus when it is drawn again.
+ * @param {Child} text
+ * @param {() => unknown} call
+ * @param {Settings} settings
+ */
+export function button(text, call, settings = {}) {
+  return h("button", { type: "button", ...settings, on: { click: call } }, text);
+}
+
+/**
+ * A box that scrolls if its table does not fit.
+ * @param {string} name
+ * @param {Child[]} content
+ */
+export function scrolling(name, ...content) {
+  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": name }, content);
+}
+
+/** @param {number} number */
+export function grouped(number) {
+  return number.toLocaleString("en", { maximumFractionDigits: 1 });
+}
+
+/**
+ * @param {number} number
+ * @param {string} noun
+ */
 export function plural(number, noun) {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+  return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/**
+ * A collapsed part that is built when it is first opened, because it may be large.
+ * @param {string} summary
+ * @param {() => Child} make
+ * @param {boolean | undefined} open
+ */
+export function folded(summary, make, open) {
+  const made = h("details", { open: open ?? false }, h("summary", {}, summary));
+  const fillIn = () => {
+    if (made.open && made.children.length === 1) made.append(...present([make()]));
+  };
+  made.addEventListener("toggle", fillIn);
+  fillIn();
+  return made;
 }

@@ -2,13 +2,22 @@
 // The browser lays out the text, in any script and direction; the bars are placed where it put the characters.
 import { h, visible } from "./dom.js";
 
-const HEIGHT = 16;
+/** @import { Span } from "./types" */
+/** @import { Document } from "./data.js" */
+
+export const HEIGHT = 16;
 export const LINE = 22;
 
-// Assign each span to the first free lane, starting with the spans in focus.
+/**
+ * Assign each span to the first free lane, starting with the spans in focus.
+ * @param {Span[]} spans
+ * @param {(span: Span) => boolean} inFocus
+ * @returns {[Span, number][]}
+ */
 export function stacked(spans, inFocus = () => false) {
+  /** @type {[number, number][][]} */
   const lanes = [];
-  const order = [...spans].sort((a, b) => inFocus(b) - inFocus(a) || a[0] - b[0] || b[1] - a[1]);
+  const order = [...spans].sort((a, b) => Number(inFocus(b)) - Number(inFocus(a)) || a[0] - b[0] || b[1] - a[1]);
   return order.map((span) => {
     const [start, end] = [span[0], Math.max(span[1], span[0] + 1)];
     let lane = lanes.findIndex((taken) => taken.every(([from, to]) => end <= from || start >= to));
@@ -18,17 +27,30 @@ export function stacked(spans, inFocus = () => false) {
   });
 }
 
+/** @param {[Span, number][]} stack */
 function lanesOf(stack) {
   return stack.reduce((most, [, lane]) => Math.max(most, lane + 1), 0);
 }
 
-// `from` and `to` are the code point offsets of the visible window; `sides` holds the spans of gold and of each system.
-export function drawLanes(found, { from, to, sides, names, kinds, labels, whole = false, most = Infinity, focus }) {
+/**
+ * @param {Document} found
+ * @param {{from: number, to: number, sides: Span[][], names: string[], kinds: string[], labels: string[], above?: number, whole?: boolean, most?: number, room?: number, focus: (side: number, span: Span) => boolean}} options
+ *   `from` and `to` are the code point offsets of the visible window; `sides` holds the spans of gold and of each system, of which the
+ *   first `above` stand above the text; each side has at most `most` lanes, and all together at most `room`
+ */
+export function drawLanes(found, { from, to, sides, names, kinds, labels, above: upper = 1, whole = false, most = Infinity, room: total = Infinity, focus }) {
   const inside = sides.map((spans) => spans.filter(([start, end]) => start <= to && end >= from && (end > from || start === end) && (start < to || start === end)));
   const stacks = inside.map((spans, side) => stacked(spans, (span) => focus(side, span)));
   const counts = stacks.map((stack) => Math.min(most, lanesOf(stack)));
-  const above = counts[0] * HEIGHT;
-  const below = counts.slice(1).reduce((sum, count) => sum + Math.max(count, 1), 0) * HEIGHT;
+  let used = counts.reduce((sum, count) => sum + Math.max(count, 1), 0);
+  for (let side = counts.length - 1; side >= 0; side--) {
+    while (used > total && counts[side] > 1) {
+      counts[side] -= 1;
+      used -= 1;
+    }
+  }
+  const above = counts.slice(0, upper).reduce((sum, count) => sum + count, 0) * HEIGHT;
+  const below = counts.slice(upper).reduce((sum, count) => sum + Math.max(count, 1), 0) * HEIGHT;
   const box = h("div", { class: whole ? "lanes whole" : "lanes line", dir: "auto" });
   const before = from > 0 ? "…" : "";
   const content = `${before}${visible(found.slice(from, to), whole)}${to < found.points ? "…" : ""}`;
@@ -40,19 +62,21 @@ export function drawLanes(found, { from, to, sides, names, kinds, labels, whole 
     box.style.paddingTop = `${above}px`;
     box.style.paddingBottom = `${below}px`;
   }
-  const place = (point) => before.length + found.at(Math.min(Math.max(point, from), to)) - found.at(from);
+  const place = (/** @type {number} */ point) => before.length + found.at(Math.min(Math.max(point, from), to)) - found.at(from);
   const draw = () => {
     const origin = box.getBoundingClientRect();
     const range = document.createRange();
+    /** @type {HTMLElement[]} */
     const bars = [];
-    let under = 0;
+    let [over, under] = [0, 0];
     stacks.forEach((stack, side) => {
       for (const [span, lane] of stack) {
-        if (lane >= most) continue;
-        const [start, end, label, score] = span;
+        if (lane >= counts[side]) continue;
+        const [start, end, label, score, entity] = span;
         const [a, b] = [place(start), place(end)];
         range.setStart(node, Math.min(a, content.length));
         range.setEnd(node, Math.min(Math.max(b, a), content.length));
+        /** @type {{left: number, top: number, bottom: number, width: number}[]} */
         let boxes = [...range.getClientRects()].filter((one) => one.width > 0);
         if (!boxes.length) {
           range.setStart(node, Math.max(0, Math.min(a, content.length - 1)));
@@ -62,20 +86,21 @@ export function drawLanes(found, { from, to, sides, names, kinds, labels, whole 
         const name = labels[label] ?? "";
         const picked = focus(side, span);
         boxes.forEach((one, number) => {
-          const title = `${names[side]}: ${name}${score === null || score === undefined ? "" : ` ${score}`}`;
-          const bar = h("span", { class: `lane ${kinds[side]}${picked ? " focus" : ""}`, title: visible(title) }, number === 0 ? visible(name) : "");
+          const title = `${names[side]}: ${name}${entity ? ` ${entity}` : ""}${score === null || score === undefined ? "" : ` ${score}`}`;
+          const bar = h("span", { class: `lane ${kinds[side]}${picked ? " focus" : ""}`, title: visible(title) }, number === 0 ? visible([side < upper && upper > 1 ? names[side] : null, entity, name].filter(Boolean).join(" · ")) : "");
           bar.style.left = `${one.left - origin.left + box.scrollLeft}px`;
           bar.style.width = `${Math.max(one.width, 3)}px`;
-          const offset = side === 0 ? one.top - origin.top - (lane + 1) * HEIGHT : one.bottom - origin.top + (under + lane) * HEIGHT + 1;
+          const offset = side < upper ? one.top - origin.top - (over + lane + 1) * HEIGHT : one.bottom - origin.top + (under + lane) * HEIGHT + 1;
           bar.style.top = `${offset}px`;
           bars.push(bar);
         });
       }
-      if (side > 0) under += Math.max(counts[side], 1);
+      if (side < upper) over += counts[side];
+      else under += Math.max(counts[side], 1);
     });
     for (const old of box.querySelectorAll(".lane")) old.remove();
     box.append(...bars);
-    const target = box.querySelector(".lane.focus");
+    const target = /** @type {HTMLElement | null} */ (box.querySelector(".lane.focus"));
     if (!whole && target) {
       const middle = target.offsetLeft + target.offsetWidth / 2 - box.clientWidth / 2;
       if (Math.abs(middle) > 1) box.scrollLeft = middle;

@@ -1,120 +1,148 @@
-// The confusion matrix: a table, and a heatmap if the page includes Plotly.
-import { byId, fill, h, visible } from "./dom.js";
+// The confusion matrix: the same types in the same order on both axes, missed and spurious spans first.
+import { bodyOf, button, choice, fill, grouped, h, labelled, scrolling, visible } from "./dom.js";
 import { change, state } from "./state.js";
-import { showExamples } from "./tables.js";
+import { SYMBOLS } from "./verdicts.js";
+import { showExamples, view } from "./view.js";
 
-const MISSED = "(missed)";
-const SPURIOUS = "(spurious)";
+/** @import { Head, Scores } from "./types" */
+/** @import { Group } from "./verdicts.js" */
+/** @typedef {[number, number, number]} Cell gold code, predicted code, count */
 
-// Escape text for Plotly, which interprets markup in its labels.
-export function plain(text) {
-  return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+export const OTHERS = -2; // the code of all types that have no row of their own
+const CONFUSIONS = 10; // length of the list of the most frequent errors
+
+/** What to call the column of gold spans without a match.
+ * @param {Head} head
+ */
+export function missedName(head) {
+  return head.gold === "gold" ? "(missed)" : `(only ${visible(head.gold)})`;
 }
 
-export function colours() {
-  const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(["ink", "paper", "faint", "line", "system", "gold", "wrong"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+/** What to call the row of predictions without a match.
+ * @param {Head} head
+ * @param {Scores} scores
+ */
+function spuriousName(head, scores) {
+  return head.gold === "gold" ? "(spurious)" : `(only ${visible(scores.system)})`;
 }
 
-export function baseLayout() {
-  const { ink, faint, line } = colours();
-  return {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, family: "system-ui, sans-serif", size: 12 },
-    dragmode: false, hoverlabel: { font: { family: "system-ui, sans-serif" } }, axis: { gridcolor: faint, linecolor: line, zerolinecolor: faint, fixedrange: true },
-  };
-}
-
-export const PLOT = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: false, doubleClickDelay: 0, showTips: false };
-
-// Build a matrix of counts from [row, column, count] cells, with code -1 last.
-export function matrixOf(cells) {
-  const order = (codes) => [...new Set(codes)].sort((a, b) => (a < 0) - (b < 0) || a - b);
-  const [rows, columns] = [order(cells.map((one) => one[0])), order(cells.map((one) => one[1]))];
-  const counts = rows.map(() => columns.map(() => 0));
-  for (const [a, b, count] of cells) counts[rows.indexOf(a)][columns.indexOf(b)] += count;
-  return { rows, columns, counts };
-}
-
-export const MANY = 60; // maximum number of types in a heatmap
-
-// Keep the types with the most errors; return their cells and the number of omitted types.
-function largest(cells) {
+/**
+ * The types with the most errors first, then the most frequent ones; code -1 before them, the others together at the end.
+ * @param {Cell[]} cells
+ * @param {number} most
+ */
+export function orderOf(cells, most) {
+  /** @type {Map<number, [number, number]>} */
   const weight = new Map();
-  for (const [a, b, count] of cells) for (const code of [a, b]) weight.set(code, (weight.get(code) ?? 0) + (a === b ? count / 1000 : count));
-  const kept = new Set([...weight].sort((one, other) => other[1] - one[1]).slice(0, MANY).map(([code]) => code).concat(-1));
-  return [cells.filter(([a, b]) => kept.has(a) && kept.has(b)), Math.max(weight.size - kept.size, 0)];
-}
-
-// A collapsed table that is built when it is first opened, because it may be large.
-export function folded(summary, make, open) {
-  const made = h("details", { open }, h("summary", {}, summary));
-  const fillIn = () => made.open && made.children.length === 1 && made.append(make());
-  made.addEventListener("toggle", fillIn);
-  fillIn();
-  return made;
-}
-
-export function matrixTable({ rows, columns, counts }, { rowName, columnName, pick, rowTitle, columnTitle, caption, id, shares = false }) {
-  const button = (text, call, name) => h("button", { type: "button", class: "plain", "aria-label": name, on: { click: call } }, text);
-  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption }, h("table", { id },
-    h("caption", {}, caption),
-    h("thead", {}, h("tr", {}, h("td"), columns.map((b) => h("th", { scope: "col" }, button(columnName(b), () => pick(null, b)))))),
-    h("tbody", {}, rows.map((a, i) => {
-      const total = counts[i].reduce((sum, count) => sum + count, 0);
-      return h("tr", {}, h("th", { scope: "row" }, button(rowName(a), () => pick(a, null))), columns.map((b, j) => {
-        const count = counts[i][j];
-        const text = shares ? `${(100 * count / total).toFixed(1)}%` : count.toLocaleString("en");
-        return h("td", count ? {} : { class: "zero" }, count ? button(text, () => pick(a, b), `${rowTitle} ${rowName(a)}, ${columnTitle} ${columnName(b)}: ${count}`) : "0");
-      }));
-    }))));
-}
-
-export function heatmap(place, { rows, columns, counts }, { rowName, columnName, pick, rowTitle, columnTitle, shares = false }) {
-  const { ink } = colours();
-  const totals = counts.map((row) => row.reduce((sum, count) => sum + count, 0));
-  const value = (count, i) => (shares ? (totals[i] ? count / totals[i] : 0) : count ? Math.log10(1 + count) : 0);
-  const text = counts.map((row, i) => row.map((count) => (count ? (shares ? `${(100 * count / totals[i]).toFixed(0)}%` : String(count)) : "")));
-  const dark = document.documentElement.dataset.theme === "dark";
-  const layout = baseLayout();
-  const widest = Math.max(...rows.map((a) => rowName(a).length), 4);
-  const highest = Math.max(...columns.map((b) => columnName(b).length), 4);
-  const [left, top] = [Math.min(60 + 7 * widest, 320), Math.min(60 + 6 * highest, 280)];
-  const data = [{
-    type: "heatmap", z: counts.map((row, i) => row.map((count) => value(count, i))), x: columns.map((_, j) => j), y: rows.map((_, i) => i), text, texttemplate: "%{text}",
-    hovertext: counts.map((row, i) => row.map((count, j) => `${plain(rowTitle)} ${plain(rowName(rows[i]))}<br>${plain(columnTitle)} ${plain(columnName(columns[j]))}<br>${count} (${totals[i] ? (100 * count / totals[i]).toFixed(1) : 0}% of the row)`)),
-    hovertemplate: "%{hovertext}<extra></extra>", showscale: false, xgap: 1, ygap: 1,
-    colorscale: dark ? [[0, "#1f2226"], [1, "#2f6fb8"]] : [[0, "#f4f5f7"], [1, "#7fb2ea"]], textfont: { color: ink },
-  }];
-  const axis = (names, title) => ({ ...layout.axis, showgrid: false, tickvals: names.map((_, i) => i), ticktext: names.map(plain), title: { text: plain(title), standoff: 8 } });
-  const made = {
-    ...layout, width: left + 30 + Math.max(46 * columns.length, 180), height: top + 30 + Math.max(30 * rows.length, 90), margin: { l: left, r: 30, t: top, b: 30 },
-    xaxis: { ...axis(columns.map(columnName), columnTitle), side: "top", tickangle: -60 }, yaxis: { ...axis(rows.map(rowName), rowTitle), autorange: "reversed" },
-  };
-  globalThis.Plotly.newPlot(place, data, made, PLOT).then(() => {
-    place.on("plotly_click", ({ points: [point] }) => pick(rows[point.y], columns[point.x]));
-    for (const [selector, call] of [[".xtick text", (i) => pick(null, columns[i])], [".ytick text", (i) => pick(rows[i], null)]]) {
-      place.querySelectorAll(selector).forEach((tick, i) => tick.addEventListener("click", () => call(i)));
+  for (const [a, b, count] of cells) {
+    for (const code of new Set([a, b])) {
+      const [errors, all] = weight.get(code) ?? [0, 0];
+      weight.set(code, [errors + (a === b ? 0 : count), all + count]);
     }
-  });
+  }
+  weight.delete(-1);
+  const order = [...weight].sort(([a, [x, m]], [b, [y, n]]) => y - x || n - m || a - b).map(([code]) => code);
+  return { codes: [-1, ...order.slice(0, most), ...(order.length > most ? [OTHERS] : [])], left: order.slice(most) };
 }
 
-export function drawMatrix(head, scores) {
-  const body = byId("matrix").querySelector(".body");
-  const [shownCells, leftOut] = largest(scores.confusion);
-  const matrix = matrixOf(scores.confusion);
-  const shares = state.share === "1";
-  const options = {
-    rowName: (code) => (code < 0 ? SPURIOUS : visible(head.labels[code])), columnName: (code) => (code < 0 ? MISSED : visible(head.labels[code])), rowTitle: "gold", columnTitle: "predicted", shares,
-    pick: (a, b) => showExamples({ g: a ?? "", c: b ?? "", v: "all" }),
-    caption: "Rows are gold types, columns are predicted types; missed and spurious spans have no good enough match", id: "confusion",
+/**
+ * @param {Cell[]} cells
+ * @param {{codes: number[], left: number[]}} order
+ */
+export function countsOf(cells, { codes, left }) {
+  const place = new Map(codes.map((code, i) => [code, i]));
+  for (const code of left) place.set(code, codes.length - 1);
+  const counts = codes.map(() => codes.map(() => 0));
+  for (const [a, b, count] of cells) counts[/** @type {number} */ (place.get(a))][/** @type {number} */ (place.get(b))] += count;
+  return counts;
+}
+
+/**
+ * What a cell counts; among the other types, right and wrong ones are mixed.
+ * @param {number} a
+ * @param {number} b
+ * @returns {Group | "mixed"}
+ */
+function kindOfCell(a, b) {
+  return a === -1 ? "needless" : b === -1 ? "missed" : a !== b ? "amber" : a === OTHERS ? "mixed" : "right";
+}
+
+/**
+ * A matrix as a table, with a sum for each row and column.
+ * @param {{codes: number[], left: number[]}} order
+ * @param {number[][]} counts
+ * @param {{id: string, caption: string, rowTitle: string, columnTitle: string, rowName: (code: number) => string, columnName: (code: number) => string, shares: boolean,
+ *   kind: (a: number, b: number) => Group | "mixed", pick: (a: number | null, b: number | null) => void, picks?: (a: number, b: number) => Record<string, string>}} options
+ */
+export function matrixTable({ codes }, counts, { id, caption, rowTitle, columnTitle, rowName, columnName, shares, kind, pick, picks }) {
+  const rows = counts.map((row) => row.reduce((sum, count) => sum + count, 0));
+  const columns = codes.map((_, j) => counts.reduce((sum, row) => sum + row[j], 0));
+  const most = Math.log1p(Math.max(1, ...counts.flat()));
+  /** @type {(text: string, call: () => void, code: number) => Node | string} */
+  const name = (text, call, code) => (code === OTHERS ? text : button(text, call, { class: "plain" }));
+  /** @type {(i: number, j: number) => HTMLElement} */
+  const cell = (i, j) => {
+    const [a, b, count] = [codes[i], codes[j], counts[i][j]];
+    if (!count) return h("td", { class: "zero" }, a === -1 && b === -1 ? "" : "·");
+    const heat = shares ? count / rows[i] : Math.log1p(count) / most;
+    const text = shares ? `${(100 * count / rows[i]).toFixed(0)}%` : grouped(count);
+    const about = `${rowTitle} ${rowName(a)}, ${columnTitle} ${columnName(b)}: ${count} (${(100 * count / rows[i]).toFixed(1)}% of the row)`;
+    const made = h("td", { class: `cell ${kind(a, b)}` }, a === OTHERS || b === OTHERS ? h("span", { title: about }, text) : button(text, () => pick(a, b), { class: "plain", title: about, "aria-label": about, ...(picks ? picks(a, b) : {}) }));
+    made.style.setProperty("--heat", String(0.12 + 0.38 * heat));
+    return made;
   };
-  const toggle = (text, value) => h("button", { type: "button", id: `share-${value}`, "aria-pressed": String(state.share === value), on: { click: () => change({ share: value }) } }, text);
-  const place = h("div", { id: "heatmap", class: "plot", role: "img", "aria-label": "Heatmap of the confusion matrix; the table below has the same counts" });
-  if (globalThis.Plotly) {
-    const open = body.querySelector("details")?.open;
-    fill(body, h("div", { class: "row", role: "group", "aria-label": "Cell values" }, toggle("counts", ""), toggle("row percentages", "1"), h("span", {}, "Select a cell or a name to see its examples.")), place, leftOut ? h("p", {}, `The heatmap omits the types with the fewest errors (${leftOut}); the table lists all types.`) : null, folded("Matrix as a table", () => matrixTable(matrix, { ...options, shares }), open));
-    heatmap(place, matrixOf(shownCells), options);
-  } else {
-    fill(body, h("div", { class: "row", role: "group", "aria-label": "Cell values" }, toggle("counts", ""), toggle("row percentages", "1")), matrixTable(matrix, options));
+  return scrolling(caption, h("table", { id, class: "matrix" },
+    h("caption", {}, caption),
+    h("thead", {}, h("tr", {}, h("td", { class: "corner" }, `${rowTitle} ↓ ${columnTitle} →`), codes.map((b) => h("th", { scope: "col", title: columnName(b) }, h("span", {}, name(columnName(b), () => pick(null, b), b)))), h("th", { scope: "col" }, h("span", {}, "sum")))),
+    h("tbody", {}, codes.map((a, i) => h("tr", {}, h("th", { scope: "row" }, name(rowName(a), () => pick(a, null), a)), codes.map((_, j) => cell(i, j)), h("td", { class: "sum" }, grouped(rows[i])))),
+      h("tr", {}, h("th", { scope: "row" }, "sum"), columns.map((sum) => h("td", { class: "sum" }, grouped(sum))), h("td", { class: "sum" }, grouped(rows.reduce((sum, one) => sum + one, 0)))))));
+}
+
+/** How many types have a row of their own.
+ * @param {string} id
+ * @param {number} types
+ */
+export function zoom(id, types) {
+  const steps = [6, 12, 25, 60].filter((one) => one < types);
+  if (!steps.length) return null;
+  return labelled("zoom", choice(id, [...steps.map((one) => /** @type {[string, string]} */ ([String(one), `${one} types`])), ["all", `all ${types} types`]], steps.includes(Number(state.z)) ? state.z : "all", (z) => change({ z })));
+}
+
+export function zoomed() {
+  return state.z === "all" ? Infinity : Number(state.z) || 12;
+}
+
+export function drawMatrix() {
+  const { head, scores } = view;
+  const cells = scores.confusion;
+  const order = orderOf(cells, zoomed());
+  const others = `(${order.left.length} other types)`;
+  const type = (/** @type {number} */ code, /** @type {string} */ none) => (code === -1 ? none : code === OTHERS ? others : visible(head.labels[code]));
+  const rowName = (/** @type {number} */ code) => type(code, spuriousName(head, scores));
+  const columnName = (/** @type {number} */ code) => type(code, missedName(head));
+  const pick = (/** @type {number | null} */ a, /** @type {number | null} */ b) => showExamples({ g: a ?? "", c: b ?? "", v: "all" });
+  const picks = (/** @type {number} */ a, /** @type {number} */ b) => ({ "data-g": String(a), "data-c": String(b), "aria-pressed": "false" });
+  const toggle = (/** @type {string} */ text, /** @type {string} */ value) => button(text, () => change({ share: value }), { id: `share-${value}`, "aria-pressed": String(state.share === value) });
+  const ranked = cells.filter(([a, b]) => a !== b).sort((one, other) => other[2] - one[2]).slice(0, CONFUSIONS);
+  const types = orderOf(cells, Infinity).codes.length - 1;
+  fill(bodyOf("matrix"),
+    h("div", { class: "row tools" }, h("div", { class: "group", role: "group", "aria-label": "Cell values" }, toggle("counts", ""), toggle("row percentages", "1")), zoom("z", types)),
+    h("div", { class: "beside" },
+      matrixTable(order, countsOf(cells, order), { id: "confusion", caption: head.gold === "gold" ? "Gold types in rows, predicted types in columns" : `Types of ${visible(head.gold)} in rows, types of ${visible(scores.system)} in columns`, rowTitle: visible(head.gold), columnTitle: head.gold === "gold" ? "predicted" : visible(scores.system), rowName, columnName, shares: state.share === "1", kind: kindOfCell, pick, picks }),
+      ranked.length ? h("div", { id: "confusions" }, h("h3", {}, "Top confusions"), h("ol", {}, ranked.map(([a, b, count]) => {
+        const group = /** @type {Group} */ (kindOfCell(a, b));
+        return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), ` ${rowName(a)} → ${columnName(b)} `, h("b", {}, grouped(count))], () => pick(a, b), { class: "plain", ...picks(a, b) }));
+      }))) : null),
+    h("p", { class: "legend" }, [["right", head.gold === "gold" ? "right" : "same type"], ["amber", head.gold === "gold" ? "wrong type" : "another type"], ["missed", head.gold === "gold" ? "missed" : `only ${visible(head.gold)}`], ["needless", head.gold === "gold" ? "spurious" : `only ${visible(scores.system)}`]].map(([group, text]) => [h("span", { class: `mark ${group}` }, SYMBOLS[/** @type {Group} */ (group)]), ` ${text}  `])));
+  markPicked();
+}
+
+/** Mark the cells and rows whose examples are listed, without drawing them again. */
+export function markPicked() {
+  for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-g]"))) {
+    one.setAttribute("aria-pressed", String(one.dataset.g === state.g && one.dataset.c === state.c));
+  }
+  for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-row]"))) {
+    one.classList.toggle("selected", [`ty=${state.ty}`, `ty=${state.g}`, `sl=${state.sl}`, `an=${state.an}`].includes(one.dataset.row ?? ""));
   }
 }

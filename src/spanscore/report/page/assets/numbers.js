@@ -1,9 +1,17 @@
-// Display of scores: three decimals, and a bar with its confidence interval.
-import { h } from "./dom.js";
+// Display of scores: three decimals, confidence intervals, and bars of what is missed.
+import { grouped, h } from "./dom.js";
 
-export const NAMES = [["precision", "P"], ["recall", "R"], ["f", "F"]];
+/** @import { Interval, Numbers } from "./types" */
 
-// Format with three decimals; ties round half to even, like the other outputs of spanscore.
+/** @typedef {"recall" | "precision" | "f"} Number_ */
+
+/** @type {[Number_, string][]} */
+export const NAMES = [["recall", "R"], ["precision", "P"], ["f", "F"]];
+
+/**
+ * Format with three decimals; ties round half to even, like the other outputs of spanscore.
+ * @param {number | null | undefined} value
+ */
 export function shown(value) {
   if (value === null || value === undefined) return "–";
   const scaled = value * 1000;
@@ -11,23 +19,41 @@ export function shown(value) {
   return scaled - below === 0.5 ? ((below % 2 ? below + 1 : below) / 1000).toFixed(3) : value.toFixed(3);
 }
 
+/** @param {Interval | undefined} interval */
 export function between(interval) {
-  return interval && interval[0] !== null ? `${shown(interval[0])}–${shown(interval[1])}` : "";
+  return interval && interval[0] !== null ? `[${shown(interval[0])}, ${shown(interval[1])}]` : "";
 }
 
-export function measured(value, interval) {
-  const track = h("span", { class: "track", "aria-hidden": "true" });
-  if (value !== null) {
-    const bar = h("i");
-    bar.style.width = `${100 * value}%`;
-    track.append(bar);
-  }
-  if (interval && interval[0] !== null) {
-    const whisker = h("b");
-    whisker.style.left = `${100 * interval[0]}%`;
-    whisker.style.width = `${100 * (interval[1] - interval[0])}%`;
-    track.append(whisker);
-  }
+/**
+ * A score, whose interval shows on focus and, if `whole`, always.
+ * @param {number | null} value
+ * @param {Interval | undefined} interval
+ * @param {boolean} whole
+ */
+export function measured(value, interval, whole) {
   const range = between(interval);
-  return h("div", { class: "measured", title: range }, h("span", {}, shown(value), range ? h("span", { class: "hidden" }, ` (${range})`) : null), track);
+  if (!range) return h("span", {}, shown(value));
+  if (whole) return h("span", {}, shown(value), h("small", {}, ` ${range}`));
+  return h("span", { class: "tip", tabindex: "0", "data-tip": range }, shown(value), h("span", { class: "hidden" }, ` ${range}`));
+}
+
+/**
+ * A bar that is red as far as annotations are missed, and green as far as they are found.
+ * @param {Numbers} numbers
+ */
+export function missedBar({ missed, annotated }) {
+  const bar = h("span", { class: "bar", "aria-hidden": "true" });
+  if (!annotated) return bar;
+  const red = h("i");
+  red.style.width = `${100 * Math.min(Math.max(missed / annotated, 0), 1)}%`;
+  bar.append(red);
+  return bar;
+}
+
+/**
+ * @param {number} missed
+ * @param {number} annotated
+ */
+export function ofTotal(missed, annotated) {
+  return `${grouped(missed)} of ${grouped(annotated)}`;
 }

@@ -1,78 +1,85 @@
-// Comparison of two systems, and suspected gold errors, where all systems agree against the gold data.
-import { byId, fill, h, plural, visible } from "./dom.js";
-import { showExamples } from "./tables.js";
-import { MANY, folded, heatmap, matrixOf, matrixTable } from "./matrix.js";
-import { state } from "./state.js";
+// Comparison of two systems: what was fixed and broken, where they disagree, and suspected gold errors.
+import { bodyOf, breakable, button, byId, choice, fill, folded, grouped, h, labelled, plural, scrolling, short, visible } from "./dom.js";
+import { countsOf, matrixTable, missedName, orderOf, zoomed } from "./matrix.js";
+import { NAMES, between, shown } from "./numbers.js";
+import { STATUS, comparedWith, statusOf, testedDifference } from "./pairs.js";
+import { change, state } from "./state.js";
+import { showExamples, view } from "./view.js";
 
-export const STATUS = ["broken", "fixed", "both wrong", "both right"];
+/** @import { Pair } from "./types" */
 
-export function statusOf(gold, first, second) {
-  return STATUS[first === gold ? (second === gold ? 3 : 0) : second === gold ? 1 : 2];
+/**
+ * Fixed and broken gold spans by type, the most broken first.
+ * @param {Pair} pair
+ * @param {(changes: object) => void} show
+ */
+function byTypeTable(pair, show) {
+  /** @type {Map<number, Record<string, number>>} */
+  const found = new Map();
+  for (const [gold, a, b, count] of pair.cells) {
+    const row = found.get(gold) ?? Object.fromEntries(STATUS.map((name) => [name, 0]));
+    row[statusOf(gold, a, b)] += count;
+    found.set(gold, row);
+  }
+  const changed = [...found].sort(([, a], [, b]) => b.broken - a.broken || b.fixed - a.fixed);
+  return scrolling("Fixed and broken by type", h("table", { id: "changed" },
+    h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "type"), STATUS.map((name) => h("th", { scope: "col" }, name)), h("th", { scope: "col" }, "net"))),
+    h("tbody", {}, changed.map(([gold, row]) => {
+      const net = row.fixed - row.broken;
+      return h("tr", {}, h("th", { scope: "row" }, breakable(view.head.labels[gold])), STATUS.map((name) => h("td", { class: row[name] ? "" : "zero" }, row[name] ? button(grouped(row[name]), () => show({ st: name, g: gold }), { class: "plain" }) : "0")),
+        h("td", { class: net > 0 ? "better" : net < 0 ? "worse" : "zero" }, `${net > 0 ? "+" : net < 0 ? "−" : "±"}${grouped(Math.abs(net))}`));
+    }))));
 }
 
-// The first system paired with the selected one, or with the second if the first is selected.
-export function pairFor(head, scores) {
-  const found = head.pairs.filter((one) => one.measure === scores.measure);
-  return found.find((one) => one.second === scores.system) ?? found[0] ?? null;
+/**
+ * The tested differences of the pair.
+ * @param {Pair} pair
+ */
+function differencesTable(pair) {
+  const { head, scores } = view;
+  const tested = NAMES.map(([name, text]) => ({ name, text, found: testedDifference(head.comparison, scores, name, pair.second, pair.first) })).filter(({ found }) => found);
+  if (!tested.length || !head.comparison) return null;
+  return scrolling("Differences", h("table", { id: "differences" },
+    h("caption", {}, `${visible(pair.second)} minus ${visible(pair.first)}; paired permutation test (${grouped(head.comparison.permutations)} permutations), p after Holm correction`),
+    h("thead", {}, h("tr", {}, ["", "difference", "interval", "p"].map((name) => (name ? h("th", { scope: "col" }, name) : h("td"))))),
+    h("tbody", {}, tested.map(({ name, text, found }) => h("tr", {}, h("th", { scope: "row" }, name === "f" ? `F${head.beta}` : text),
+      h("td", {}, found?.difference === null ? "–" : shown(found?.difference).replace("-", "−")), h("td", {}, between(found?.interval).replaceAll("-", "−")),
+      h("td", { class: (found?.p_holm ?? 1) < (head.comparison?.alpha ?? 0) ? "best" : "" }, (found?.p_holm ?? 1) < 0.001 ? "< 0.001" : found?.p_holm.toFixed(3)))))));
 }
 
-// The status of each example; null for unmatched predictions. Both systems list the gold spans in the same order.
-export function statuses(head, scores) {
-  const pair = pairFor(head, scores);
-  if (!pair) return null;
-  const of = (name) => head.scores.find((one) => one.measure === scores.measure && one.system === name).examples;
-  const [first, second] = [of(pair.first), of(pair.second)];
-  const cells = (examples) => examples.cell.filter((_, i) => examples.gl[i] >= 0);
-  const [a, b] = [cells(first), cells(second)];
-  if (a.length !== b.length) return null;
-  let next = 0;
-  return scores.examples.gl.map((gold) => {
-    if (gold < 0) return null;
-    const place = next++;
-    return { status: statusOf(gold, a[place], b[place]), first: a[place] };
-  });
-}
-
-// Find examples where all systems agree with each other but not with the gold data: a gold span for which all predict
-// the same wrong span or nothing, or a span that all predict with the same type and that is not in the gold data.
-export function suspects(head, scores) {
-  const same = head.scores.filter((one) => one.measure === scores.measure);
-  if (same.length < 2) return null;
-  const key = ({ doc, gs, ge, gl, ps, pe, pl }, i) => `${doc[i]} ${gs[i]} ${ge[i]} ${gl[i]} ${ps[i]} ${pe[i]} ${pl[i]}`;
-  const wrong = (examples, i) => examples.gl[i] < 0 || examples.cell[i] !== examples.gl[i];
-  const sets = same.map(({ examples }) => {
-    const found = new Set();
-    for (let i = 0; i < examples.doc.length; i++) if (wrong(examples, i)) found.add(key(examples, i));
-    return found;
-  });
-  return scores.examples.doc.map((_, i) => wrong(scores.examples, i) && sets.every((one) => one.has(key(scores.examples, i))));
-}
-
-export function drawSystems(head, scores, suspected) {
+export function drawSystems() {
+  const { head, scores, pair, suspected } = view;
   const section = byId("systems");
-  const pair = pairFor(head, scores);
-  section.hidden = !pair;
-  if (!pair) return;
+  section.hidden = head.systems.length < 2;
+  if (section.hidden) return;
+  const other = comparedWith(head, scores);
+  const picker = labelled("compare with", choice("vs", head.systems.map((name, i) => /** @type {[number, string]} */ ([i, short(name)])).filter(([i]) => head.systems[i] !== scores.system), head.systems.indexOf(other ?? ""), (vs) => change({ vs, st: "", a: "" })));
+  if (!pair) {
+    fill(bodyOf("systems"), h("div", { class: "row" }, picker), h("p", { class: "none" }, "These systems have no gold spans in common by this measure."));
+    return;
+  }
+  /** @type {Record<string, number>} */
   const counts = Object.fromEntries(STATUS.map((name) => [name, 0]));
   for (const [gold, a, b, count] of pair.cells) counts[statusOf(gold, a, b)] += count;
-  const show = (changes) => showExamples({ v: "all", s: head.systems.indexOf(pair.second), ...changes });
-  const matrix = matrixOf(pair.cells.map(([, a, b, count]) => [a, b, count]));
-  const name = (code) => (code < 0 ? "(missed)" : visible(head.labels[code]));
-  const options = {
-    rowName: name, columnName: name, rowTitle: visible(pair.first), columnTitle: visible(pair.second), id: "disagreement",
-    caption: `Predicted types of the same gold spans by ${visible(pair.first)} (rows) and ${visible(pair.second)} (columns)`,
-    pick: (a, b) => show({ a: a ?? "any", c: b ?? "" }),
-  };
-  const open = section.querySelector("details")?.open;
-  const place = h("div", { class: "plot", role: "img", "aria-label": "Heatmap of the disagreement matrix; the table below has the same counts" });
+  const show = (/** @type {object} */ changes) => showExamples({ v: "all", s: head.systems.indexOf(pair.second), vs: head.systems.indexOf(pair.first), ...changes });
+  /** @type {[number, number, number][]} */
+  const cells = pair.cells.map(([, a, b, count]) => [a, b, count]);
+  const order = orderOf(cells, zoomed());
+  const name = (/** @type {number} */ code) => (code === -1 ? missedName(head) : code < 0 ? `(${order.left.length} other types)` : visible(head.labels[code]));
+  const [first, second] = [visible(pair.first), visible(pair.second)];
   const agreed = suspected ? suspected.filter(Boolean).length : 0;
-  fill(section.querySelector(".body"),
-    h("p", {}, `Gold spans broken and fixed from ${visible(pair.first)} to ${visible(pair.second)}:`),
-    h("div", { class: "chips", id: "status" }, STATUS.map((one) => h("button", { type: "button", id: `status-${one.replace(" ", "-")}`, "aria-pressed": String(state.st === one), on: { click: () => show({ st: one }) } }, `${counts[one].toLocaleString("en")} ${one}`))),
-    globalThis.Plotly ? place : null,
-    globalThis.Plotly ? folded("Disagreement matrix as a table", () => matrixTable(matrix, options), open) : matrixTable(matrix, options),
+  const open = section.querySelector("details")?.open;
+  fill(bodyOf("systems"),
+    h("div", { class: "row" }, picker),
+    differencesTable(pair),
+    h("p", {}, `Gold spans broken and fixed from ${first} to ${second}:`),
+    h("div", { class: "chips", id: "status" }, STATUS.map((one) => button(`${grouped(counts[one])} ${one}`, () => show({ st: one }), { id: `status-${one.replace(" ", "-")}`, "aria-pressed": String(state.st === one) }))),
+    byTypeTable(pair, show),
+    folded("What each of the two predicted", () => matrixTable(order, countsOf(cells, order), {
+      id: "disagreement", caption: `Predicted types of the same gold spans by ${first} (rows) and ${second} (columns)`, rowTitle: first, columnTitle: second, rowName: name, columnName: name, shares: false,
+      kind: (a, b) => (a === b ? "right" : "amber"), pick: (a, b) => show({ a: a ?? "any", c: b ?? "" }),
+    }), open),
     h("h3", {}, "Suspected gold errors"),
-    h("p", {}, "Where all systems agree with each other but not with the gold data, the gold data may be wrong. Mark these examples below and export them."),
-    h("button", { type: "button", id: "suspected", "aria-pressed": String(state.sus === "1"), on: { click: () => show({ sus: "1" }) } }, `Show ${plural(agreed, "suspected gold error")}`));
-  if (globalThis.Plotly && matrix.rows.length <= MANY) heatmap(place, matrix, options);
+    h("p", {}, "Where all systems agree with each other but not with the gold data, the gold data may be wrong. Mark these examples and export them."),
+    button(`Show ${plural(agreed, "suspected gold error")}`, () => showExamples({ v: "all", sus: "1" }), { id: "suspected", "aria-pressed": String(state.sus === "1") }));
 }

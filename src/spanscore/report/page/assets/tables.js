@@ -1,75 +1,140 @@
 // Score tables: all systems overall, then a sortable table by type or slice.
-import { byId, choice, fill, h, labelled, short, visible } from "./dom.js";
-import { NAMES, measured } from "./numbers.js";
-import { CLEAR, change, state } from "./state.js";
+import { bodyOf, breakable, button, choice, fill, grouped, h, labelled, scrolling, short, visible } from "./dom.js";
+import { NAMES, measured, missedBar, ofTotal } from "./numbers.js";
+import { beaten } from "./pairs.js";
+import { sparkline } from "./plots.js";
+import { change, state } from "./state.js";
+import { showExamples, view } from "./view.js";
 
-// The filters that show the examples behind a count.
-const BEHIND = { tp: (code) => ({ g: code, v: "correct" }), fn: (code) => ({ g: code }), fp: (code) => ({ c: code }) };
+/** @import { Numbers } from "./types" */
 
-export function showExamples(changes) {
-  change({ ...CLEAR, ...changes });
-  byId("examples-title").focus();
-  byId("examples").scrollIntoView();
+/** Whether the examples behind what is missed and wrong can be listed: the measure counts spans. */
+function hasExamples() {
+  const { counts } = view.scores.overall;
+  return "fn" in counts || "exposed" in counts;
 }
 
-function cells(numbers, counts, code = null) {
+/** @param {number} count */
+function countCell(count) {
+  return Number.isInteger(count) ? grouped(count) : count.toFixed(3);
+}
+
+/**
+ * @param {Numbers} numbers
+ * @param {number | null} code the label code of a type
+ */
+function cells(numbers, code) {
+  const linked = code !== null && hasExamples();
+  const missed = ofTotal(numbers.missed, numbers.annotated);
+  const wrong = grouped(numbers.wrong);
+  const whole = state.ci === "1";
+  const hasWrong = numbers.predicted > 0;
   return [
-    NAMES.map(([name]) => h("td", {}, measured(numbers[name], numbers.interval?.[name]))),
-    counts.map((name) => {
-      const count = numbers.counts[name];
-      const text = count === undefined ? "" : Number.isInteger(count) ? count.toLocaleString("en") : count.toFixed(3);
-      const behind = code !== null && count && BEHIND[name];
-      return h("td", count ? {} : { class: "zero" }, behind ? h("button", { type: "button", class: "plain", on: { click: () => showExamples(behind(code)) } }, text) : text);
-    }),
+    h("td", { "data-column": "missed" }, h("div", { class: "missed" },
+      linked && numbers.missed ? button(missed, () => showExamples({ g: code }), { class: "plain", "aria-label": `${missed} not found: show them` }) : h("span", {}, missed), missedBar(numbers))),
+    NAMES.map(([name]) => h("td", { "data-column": name }, measured(numbers[name], numbers.interval?.[name], whole))),
+    h("td", { "data-column": "wrong", class: numbers.wrong ? "" : "zero" }, !hasWrong && code !== null ? "–" : linked && numbers.wrong ? button(wrong, () => showExamples({ c: code }), { class: "plain", "aria-label": `${wrong} wrong predictions: show them` }) : wrong),
   ];
 }
 
-function header(first, counts, beta, sortable) {
+/** @param {Numbers} numbers */
+function counts(numbers) {
+  return Object.keys(view.scores.overall.counts).map((name) => {
+    const count = numbers.counts[name];
+    return h("td", { "data-column": name, class: count ? "" : "zero" }, count === undefined ? "" : countCell(count));
+  });
+}
+
+/**
+ * @param {string} first
+ * @param {boolean} sortable
+ * @param {boolean} sparks
+ */
+function header(first, sortable, sparks) {
   const [sorted, down] = [state.sort.replace(/^-/, ""), state.sort.startsWith("-")];
+  /** @type {(key: string, text: string, css?: string) => HTMLElement} */
   const column = (key, text, css) => {
     if (!sortable) return h("th", { scope: "col", class: css }, text);
     const order = sorted === key ? (down ? "descending" : "ascending") : "none";
     const sign = sorted === key ? (down ? " ▼" : " ▲") : "";
     const next = sorted === key ? (down ? key : `-${key}`) : key === "name" ? key : `-${key}`;
-    return h("th", { scope: "col", class: css, "aria-sort": order }, h("button", { type: "button", class: "plain", id: `sort-${key}`, on: { click: () => change({ sort: next }) } }, text + sign));
+    return h("th", { scope: "col", class: css, "aria-sort": order }, button(text + sign, () => change({ sort: next }), { class: "plain", id: `sort-${key}` }));
   };
-  return h("thead", {}, h("tr", {}, column("name", first, "text"), NAMES.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), counts.map((name) => column(name, name))));
+  const { beta } = view.head;
+  const raw = sortable && state.cn === "1" ? Object.keys(view.scores.overall.counts).map((name) => column(`count-${name}`, name)) : [];
+  return h("thead", {}, h("tr", {}, column("name", first, "text"), column("missed", "not found"), NAMES.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), column("wrong", "wrong"),
+    sparks ? h("th", { scope: "col", class: "spark", title: "recall by threshold, from the lowest to the highest" }, "R by threshold") : null, raw));
 }
 
-function value(row, key) {
-  if (key === "name") return row[0];
-  const found = key in row[1] ? row[1][key] : row[1].counts[key];
-  return found === null || found === undefined ? -Infinity : found;
+/**
+ * @param {[string, Numbers]} row
+ * @param {string} key
+ */
+function value([name, numbers], key) {
+  if (key === "name") return name;
+  if (key === "wrong" && !numbers.predicted) return -Infinity;
+  const found = key.startsWith("count-") ? numbers.counts[key.slice(6)] : /** @type {any} */ (numbers)[key];
+  return typeof found === "number" ? found : -Infinity;
 }
 
-export function drawNumbers(head, scores) {
-  const counts = Object.keys(scores.overall.counts);
-  const same = head.scores.filter((one) => one.measure === scores.measure);
-  const body = [];
-  body.push(h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Systems" }, h("table", { id: "overall" },
-    h("caption", {}, `${scores.measure}, all types${scores.overall.interval ? `; bars show ${100 * head.level}% confidence intervals` : ""}`),
-    header("system", counts, head.beta, false),
-    h("tbody", {}, same.map((one) => h("tr", one === scores ? { class: "total" } : {}, h("th", { scope: "row" }, visible(one.system)), cells(one.overall, counts)))))));
+/** The systems, the best of each column in bold, and which others a system is significantly better than. */
+function systemsTable() {
+  const { head, scores } = view;
+  const same = head.scores.filter((one) => one.measure === scores.measure && one.level === scores.level);
+  const letters = new Map((head.comparison?.systems ?? []).map(({ system, letter }) => [system, letter]));
+  const best = Object.fromEntries(NAMES.map(([name]) => [name, Math.max(...same.map((one) => one.overall[name] ?? -1))]));
+  const fewest = Math.min(...same.map((one) => one.overall.missed));
+  return scrolling("Systems", h("table", { id: "overall" },
+    h("caption", {}, `All types by ${scores.measure}${same.length > 1 ? "; best in bold" : ""}${letters.size ? "; letters: significantly better than these systems" : ""}`),
+    header("system", false, false),
+    h("tbody", {}, same.map((one) => {
+      const name = [letters.has(one.system) ? h("span", { class: "letter" }, letters.get(one.system)) : null, visible(one.system)];
+      const place = head.systems.indexOf(one.system);
+      const row = h("tr", one === scores && same.length > 1 ? { class: "selected", "aria-current": "true" } : {},
+        h("th", { scope: "row" }, same.length > 1 ? button(name, () => change({ s: place, at: 0, ct: "", t: "" }), { class: "plain", id: `system-${place}` }) : name), cells(one.overall, null));
+      for (const [number] of NAMES) {
+        const cell = /** @type {HTMLElement} */ (row.querySelector(`[data-column=${number}]`));
+        const better = beaten(head.comparison, one, number);
+        if (same.length > 1 && one.overall[number] === best[number]) cell.classList.add("best");
+        if (better) cell.append(h("sup", { title: `significantly better than ${better}` }, better));
+      }
+      if (same.length > 1 && one.overall.missed === fewest) row.querySelector("[data-column=missed]")?.classList.add("best");
+      return row;
+    }))));
+}
+
+export function drawNumbers() {
+  const { head, scores } = view;
   const keys = Object.keys(scores.slices);
   const by = keys.includes(state.by) ? state.by : "type";
-  if (keys.length) {
-    body.push(h("div", { class: "row" }, labelled("split by", choice("by", [["type", "type"], ...keys.map((key) => [key, short(key)])], by, (chosen) => change({ by: chosen, sort: "" })))));
-  }
   const rows = (by === "type" ? scores.types : scores.slices[by]).slice();
-  if (rows.length) {
-    const key = state.sort.replace(/^-/, "");
-    if (key) {
-      const sign = state.sort.startsWith("-") ? -1 : 1;
-      rows.sort((a, b) => (value(a, key) < value(b, key) ? -sign : value(a, key) > value(b, key) ? sign : 0));
-    }
-    const code = (name) => (by === "type" ? head.labels.indexOf(name) : null);
-    const select = (name) => showExamples(by === "type" ? { ty: code(name) } : { sl: `${by}=${head.slices[by].values.indexOf(name)}` });
-    body.push(h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Scores by type or slice" }, h("table", { id: "types" },
-      h("caption", {}, `${scores.measure}, ${visible(scores.system)}, by ${visible(by)}; select a name or a count to see the examples behind it`),
-      header(visible(by), counts, head.beta, true),
-      h("tbody", {}, rows.map(([name, numbers]) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "plain", on: { click: () => select(name) } }, visible(name))), cells(numbers, counts, code(name))))))));
-  } else {
-    body.push(h("p", { class: "none" }, "This measure has no scores by type."));
+  /** @type {(name: "ci" | "cn", text: string) => HTMLElement} */
+  const toggle = (name, text) => button(text, () => change({ [name]: state[name] === "1" ? "" : "1" }), { id: `toggle-${name}`, "aria-pressed": String(state[name] === "1") });
+  const tools = h("div", { class: "row tools" },
+    keys.length ? labelled("split by", choice("by", [["type", "type"], .../** @type {[string, string][]} */ (keys.map((key) => [key, short(key)]))], by, (chosen) => change({ by: chosen, sort: "-missed" }))) : null,
+    toggle("ci", "intervals"), toggle("cn", "all counts"));
+  if (!rows.length) {
+    fill(bodyOf("numbers"), systemsTable(), tools, h("p", { class: "none" }, "This measure has no scores by type."));
+    return;
   }
-  fill(byId("numbers").querySelector(".body"), body);
+  const key = state.sort.replace(/^-/, "");
+  const sign = state.sort.startsWith("-") ? -1 : 1;
+  rows.sort((a, b) => (value(a, key) < value(b, key) ? -sign : value(a, key) > value(b, key) ? sign : 0));
+  const code = (/** @type {string} */ name) => (by === "type" ? head.labels.indexOf(name) : null);
+  const curves = by === "type" ? scores.curves : null;
+  const curveOf = (/** @type {string} */ name) => curves?.types.find((one) => one.type === name);
+  const select = (/** @type {string} */ name) => showExamples(by === "type" ? { ty: head.labels.indexOf(name) } : { sl: `${by}=${head.slices[by].values.indexOf(name)}` });
+  const all = by === "type" ? h("tr", { class: "total" }, h("th", { scope: "row" }, "all types"), cells(scores.overall, null), curves ? h("td", {}, sparkline(curves.threshold, curves.types[0].recall)) : null, state.cn === "1" ? counts(scores.overall) : null) : null;
+  fill(bodyOf("numbers"), head.systems.length > 1 ? systemsTable() : null, tools,
+    scrolling("Scores by type or slice", h("table", { id: "types" },
+      h("caption", {}, `${visible(scores.system)} by ${visible(by)}, measured by ${scores.measure}; select a name or a count to see the examples behind it`),
+      header(visible(by), true, Boolean(curves)),
+      h("tbody", {}, all, rows.map(([name, numbers]) => {
+        const curve = curveOf(name);
+        return h("tr", { "data-row": by === "type" ? `ty=${code(name)}` : `sl=${by}=${head.slices[by].values.indexOf(name)}` },
+          h("th", { scope: "row" }, button(breakable(name), () => select(name), { class: "plain" }), by === "type" && head.not_looked_for.includes(name) ? h("span", { class: "tag" }, "not looked for") : null),
+          cells(numbers, code(name)),
+          curves ? h("td", {}, curve ? sparkline(curves.threshold, curve.recall) : null) : null,
+          state.cn === "1" ? counts(numbers) : null);
+      })))));
 }

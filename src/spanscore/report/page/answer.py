@@ -1,0 +1,192 @@
+"""The first screen of the report: what leaks or goes wrong, how much of it, and how certain that is.
+
+The numbers and sentences are those of the summary page: both come from `report.metrics` and `report.summary`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spanscore.errors import plural
+from spanscore.report.metrics import affected_documents, leaks, shares_by_type
+from spanscore.report.summary import headline, of_total, singular, with_interval, worst_first
+from spanscore.result.tables import known, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spanscore.result import Result, Scores
+    from spanscore.stats import Bootstrap, Interval
+
+GOLD = "gold"
+"""What the gold data is called, unless it is an annotator's."""
+WORST = 3
+"""Maximum number of types in the headline."""
+FIRST = (" left out", "without output", "failed on ", "not in the gold data")
+"""Parts of notes about data that was not scored; those come first."""
+SETTLED = " left out by --resolve"
+"""Part of a warning about overlapping predictions, which were settled as the user asked."""
+SAID = "the detector does not look for "
+"""The beginning of a warning that the page words in its own way."""
+
+
+def answers(result: Result, bootstrap: Bootstrap, gold: str = GOLD) -> list[dict[str, Any]]:
+    """Return the headline and the tiles for each system and measure: about leaks if `leak` was measured, else errors.
+
+    If `gold` is the name of an annotator, systems are other annotators, and the headline is about disagreements.
+
+    >>> import spanscore as ss
+    >>> text, span = "Ann met Bob", {"start": 0, "end": 3, "label": "PERSON"}
+    >>> gold = ss.Corpus.from_documents([{"id": "d", "text": text, "spans": [span, {**span, "start": 8, "end": 11}]}])
+    >>> pred = ss.Corpus.from_documents([{"id": "d", "spans": [span]}])
+    >>> answers(ss.score(gold, pred, "leak"), ss.Bootstrap())[0]["lead"]
+    '1 of 2 private spans stays readable: 50% [3%, 97%].'
+    """
+    leak_scores = [one for one in result.scores if one.measure.name == "leak"]
+    about_leaks = {(one.system, one.level): _leaks(one, bootstrap) for one in leak_scores}
+    found = []
+    for one in result.scores:
+        interval = one.interval(bootstrap)
+        tiles = [_number(one, interval, number) for number in ("recall", "precision", "f")]
+        levels = [level for system, level in about_leaks if system == one.system]
+        level = one.level if one.level in levels else next(iter(levels), None)
+        about = about_leaks.get((one.system, level)) or _errors(one, bootstrap, interval, gold)
+        first, last = about["tiles"]
+        found.append({**about, "tiles": [*first, *tiles, *last]})
+    return found
+
+
+def _leaks(leak: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
+    found = leaks(leak, bootstrap, ())
+    tile = {
+        "name": "leak",
+        "label": "Leak",
+        "value": found["readable_share"],
+        "shown": with_interval(found["readable_share"], ()),
+        "interval": with_interval(found["readable_share"], found["interval"]).partition(" ")[2],
+        "note": of_total(found["readable"], found["counts"]["annotated"], "private span"),
+        "measure": repr(leak.measure),
+        "level": leak.level,
+    }
+    return {
+        "kind": "leak",
+        "lead": headline(found),
+        "worst": _worst(found["by_type"]),
+        "documents": _documents(found["documents"], "affected"),
+        "tiles": ([tile], [_documents_tile(found["documents"], "Documents affected")]),
+    }
+
+
+def notes(result: Result, more: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Return the notes to read before trusting the numbers (such as what was left out), and the others."""
+    said = [one for one in (*result.warnings, *more) if not one.startswith(SAID)]
+    first = [one for one in said if any(part in one for part in FIRST) and SETTLED not in one]
+    rest = [one for one in said if one not in first]
+    if result.not_looked_for:
+        names = ", ".join(result.not_looked_for)
+        named = set(result.not_looked_for)
+        by_type = max(result.scores, key=lambda one: len(named & set(one.by_type)))
+        spans = sum(int(hits(by_type, name)[3]) for name in named & set(by_type.by_type))
+        counted = f"{plural(spans, 'span')}, {'counted' if spans == 1 else 'all counted'}"
+        first.insert(0, f"Not looked for by the detector: {names} ({counted if spans else 'no spans'}).")
+    return first, rest
+
+
+def hits(scores: Scores, label: str | None = None) -> list[float]:
+    """Return what is right of what is predicted, and what is found of what is annotated, as the measure counts."""
+    counts = scores.ratio_columns(scores.tally.of_label(label).total()[None])[0]
+    return [round(float(value), 6) for value in counts]
+
+
+def _errors(scores: Scores, bootstrap: Bootstrap, interval: Interval | None, gold: str) -> dict[str, Any]:
+    documents = affected_documents(scores, bootstrap.level)
+    right, predicted, found, annotated = hits(scores)
+    by_type = shares_by_type(scores, bootstrap)
+    what = "link" if is_linking(scores) else "span"
+    mentions = is_linking(scores) and not scores.measure.needs_all_documents
+    counts_spans = scores.measure.finds_spans or (mentions and scores.measure.counts_spans)
+    whole = counts_spans and all(value == round(value) for value in (right, predicted, found, annotated))
+    if not whole:
+        said = ", ".join(
+            f"{name} {shown(getattr(scores, number))}"
+            for name, number in (("recall", "recall"), ("precision", "precision"), (f"F{scores.beta:g}", "f"))
+        )
+        lead = f"{said[0].upper()}{said[1:]} by {scores.measure!r}."
+    elif not annotated and not predicted:
+        lead = f"The data has no {what}s, so there are no errors."
+    else:
+        parts = []
+        nouns, verbs = (f"annotated {what}", "prediction"), ("missed or wrong", "wrong")
+        if gold != GOLD:
+            nouns, verbs = (what, what), (f"not confirmed by {scores.system}", f"not confirmed by {gold}")
+        sides = zip((annotated - found, predicted - right), (annotated, predicted), nouns, verbs, strict=True)
+        for (count, total, noun, verb), number, who in zip(
+            sides, ("recall", "precision"), (gold, scores.system), strict=True
+        ):
+            ends = [] if interval is None else [1 - end for end in reversed(getattr(interval, number)) if end == end]
+            are = "is" if singular(int(count), int(total)) else "are"
+            share = with_interval(count / total if total else None, ends)
+            spans = of_total(int(count), int(total), noun) + ("" if gold == GOLD else f" of {who}")
+            parts.append(f"{spans} {are} {verb}" + (f": {share}." if total else "."))
+        lead = " ".join(parts)
+    wrong = f"have missed or wrong {what}s" if gold == GOLD else f"have {what}s of {gold} that are not confirmed"
+    name = "Documents with errors" if gold == GOLD else "Documents with unconfirmed spans"
+    tile = [] if documents is None else [_documents_tile(documents, name)]
+    return {
+        "kind": "errors",
+        "lead": lead,
+        "worst": _worst(by_type) if whole else [],
+        "documents": None if documents is None else _documents(documents, wrong),
+        "tiles": ([], tile),
+    }
+
+
+def is_linking(scores: Scores) -> bool:
+    """Return whether the measure compares the entities that spans are linked to."""
+    return "kbid" in scores.measure.identity and scores.measure.name != "leak.entity"
+
+
+def _worst(rows: dict[str, Any]) -> list[list[Any]]:
+    listed = worst_first(rows)[:WORST] if len(rows) > 1 else []
+    return [[name, int(row["readable"]), int(row["counts"]["annotated"])] for name, row in listed]
+
+
+def _documents(documents: dict[str, Any], what: str) -> str:
+    affected, annotated = documents["affected"], documents["annotated"]
+    share = with_interval(affected / annotated if annotated else None, documents["interval"])
+    verb = what
+    if what == "affected":
+        verb = f"{'is' if singular(affected, annotated) else 'are'} affected"
+    elif singular(affected, annotated):
+        verb = what.replace("have ", "has ", 1)
+    return f"{of_total(affected, annotated, 'document')} with annotations {verb}: {share}."
+
+
+def _documents_tile(documents: dict[str, Any], label: str) -> dict[str, Any]:
+    affected, annotated = documents["affected"], documents["annotated"]
+    share = affected / annotated if annotated else None
+    return {
+        "name": "documents",
+        "label": label,
+        "value": share,
+        "shown": f"{affected:,}",
+        "interval": with_interval(share, documents["interval"]),
+        "note": f"of {annotated:,} with annotations",
+        "measure": None,
+        "level": None,
+    }
+
+
+def _number(scores: Scores, interval: Interval | None, number: str) -> dict[str, Any]:
+    ends = [] if interval is None else [end for end in getattr(interval, number) if end == end]
+    label = f"F{scores.beta:g}" if number == "f" else number.capitalize()
+    return {
+        "name": number,
+        "label": label,
+        "value": known(getattr(scores, number)),
+        "shown": shown(getattr(scores, number)),
+        "interval": f"[{', '.join(map(shown, ends))}]" if ends else "",
+        "note": f"by {scores.measure!r}",
+        "measure": repr(scores.measure),
+        "level": scores.level,
+    }

@@ -1,0 +1,67 @@
+// The first screen: the headline, the tiles, and what a reader must know before trusting the numbers.
+import { agreementNote } from "./annotators.js";
+import { button, byId, fill, h, plural, unbroken, visible } from "./dom.js";
+import { ofTotal, shown } from "./numbers.js";
+import { comparedWith, sameMeasure, testedDifference } from "./pairs.js";
+import { showExamples, view } from "./view.js";
+
+/** @import { Tile } from "./types" */
+
+/** The change of a number from the system compared with, with its p-value if it was tested.
+ * @param {Tile} tile
+ */
+function changeOf(tile) {
+  const { head, scores } = view;
+  const other = comparedWith(head, scores);
+  if (other === null || tile.value === null) return null;
+  const before = sameMeasure(head, scores, other)?.answer.tiles.find((one) => one.name === tile.name);
+  if (!before || before.value === null) return null;
+  const gap = tile.value - before.value;
+  const percent = tile.name === "leak" || tile.name === "documents";
+  const sign = gap > 0 ? "+" : gap < 0 ? "−" : "±";
+  const size = percent ? `${(100 * Math.abs(gap)).toFixed(1)} points` : shown(Math.abs(gap));
+  const tested = tile.measure === null ? null : testedDifference(head.comparison, tile, tile.name === "leak" ? "recall" : tile.name, scores.system, other);
+  const better = percent ? gap < 0 : gap > 0;
+  const p = tested === null ? "" : `, p\u00a0${tested.p_holm < 0.001 ? "<\u00a00.001" : `=\u00a0${tested.p_holm.toFixed(3)}`}`;
+  return h("p", { class: `change ${gap === 0 ? "" : better ? "better" : "worse"}` }, `${sign}${size}${gap === 0 ? "" : better ? " better" : " worse"} than ${visible(other)}${p}`);
+}
+
+export function drawAnswer() {
+  const { head, scores } = view;
+  const { answer } = scores;
+  const measure = answer.kind === "leak" ? { m: head.measures.indexOf(answer.tiles[0].measure ?? "") } : {};
+  const worst = answer.worst.map(([name, missed, annotated], i) => [
+    i ? ", " : "",
+    button([h("b", {}, visible(name)), ` ${ofTotal(missed, annotated)}`], () => showExamples({ ...measure, g: head.labels.indexOf(name) }), { class: "plain", id: `worst-${i}` }),
+  ]);
+  const who = head.systems.length > 1 ? `${visible(scores.system)}: ` : "";
+  fill(byId("answer"),
+    h("p", { id: "lead" }, who, unbroken(answer.lead)),
+    worst.length || answer.documents ? h("p", { id: "worst" }, worst.length ? [head.gold === "gold" ? "Worst: " : "Most disputed: ", worst, ". "] : null, unbroken(answer.documents ?? "")) : null,
+    h("ul", { id: "tiles", "aria-label": "Key numbers" }, answer.tiles.map((tile) =>
+      h("li", { class: "tile", "data-tile": tile.name },
+        h("p", { class: "label" }, tile.label),
+        h("p", { class: "value" }, tile.shown),
+        tile.interval ? h("p", { class: "interval" }, tile.interval) : null,
+        h("p", { class: "note" }, visible(tile.note)),
+        tile.name === "f" ? agreementNote() : null,
+        changeOf(tile)))),
+    h("p", { id: "certainty" }, `In brackets: ${100 * head.confidence}% confidence intervals over documents.`));
+}
+
+const BANNERS = {
+  show: "This page contains document text. Store it only where the documents may be stored.",
+  mask: "Document text is masked: letters are shown as X or x, digits as 9. IDs, types, scores, offsets and file names are not masked.",
+  hide: "This page contains no document text, but it does contain IDs, types, scores, offsets, verdicts and file names.",
+};
+
+export function drawNotes() {
+  const { notes, important, text } = view.head;
+  const list = (/** @type {string[]} */ some) => h("ul", {}, some.map((one) => h("li", {}, visible(one))));
+  const [first, rest] = [notes.slice(0, important), notes.slice(important)];
+  byId("banner").textContent = BANNERS[text];
+  byId("notes").hidden = !notes.length;
+  byId("notes").className = first.length ? "" : "quiet";
+  fill(byId("notes"), h("h2", { id: "notes-title" }, first.length ? "Before you trust the numbers" : "Notes"), first.length ? list(first) : null,
+    rest.length ? h("details", {}, h("summary", {}, first.length ? plural(rest.length, "more note") : plural(rest.length, "note")), list(rest)) : null);
+}

@@ -1,0 +1,227 @@
+// The list of examples, of which only the visible rows are drawn.
+import { goldName, votesShown } from "./annotators.js";
+import { button, byId, h, visible } from "./dom.js";
+import { documentNow, loadDocument } from "./data.js";
+import { HEIGHT, LINE, drawLanes } from "./lanes.js";
+import { markControl } from "./marks.js";
+import { selectExamples } from "./select.js";
+import { change, state } from "./state.js";
+import { SYMBOLS, groupOf, verdictName } from "./verdicts.js";
+import { CORRECT, isNarrow, listed, sideBySide, spanOf, view } from "./view.js";
+
+/** @import { Span } from "./types" */
+/** @import { Document } from "./data.js" */
+
+const AROUND = 90; // characters of context on either side
+const PRINTED = 200; // maximum number of printed examples
+
+let height = 120;
+/** @type {WeakMap<Element, () => void>} */
+const drawers = new WeakMap();
+
+export async function filterExamples() {
+  if (!(await selectExamples(drawList))) return;
+  drawList();
+  showRow(Number(state.at), false);
+}
+
+/** @param {number} system */
+export function kindOf(system) {
+  return `system n${system % 3}`;
+}
+
+/** The systems whose spans are shown below the text: all if there are few, else the selected and the compared one. */
+export function systemsShown() {
+  const { head, scores, pair } = view;
+  const all = head.systems.map((_, i) => i);
+  return all.length <= 3 ? all : all.filter((i) => [scores.system, pair?.first, pair?.second].includes(head.systems[i]));
+}
+
+/** Lanes of a row: one for each side, and another one if any of them has spans that overlap. */
+function lanesOfRow() {
+  const { head } = view;
+  const sides = [0, ...systemsShown().map((i) => i + 1)];
+  return sides.length + Math.max(...sides.map((side) => head.lanes[side] - 1));
+}
+
+function rowHeight() {
+  const { head } = view;
+  return (isNarrow() ? 103 : 76) + (head.text === "hide" ? 0 : LINE + HEIGHT * lanesOfRow());
+}
+
+export function drawList() {
+  const list = document.getElementById("list");
+  if (!list) return;
+  const { rows, scores, printing } = view;
+  height = rowHeight();
+  const inner = /** @type {HTMLElement} */ (list.firstElementChild);
+  const count = listed();
+  inner.style.height = `${Math.max(count * height, 40)}px`;
+  list.style.height = sideBySide() && !printing ? "" : `${Math.min(Math.max(count, 1) * height + 2, Math.max(innerHeight * 0.75, 300))}px`;
+  const first = printing ? 0 : Math.max(0, Math.floor(list.scrollTop / height) - 6);
+  const last = printing ? Math.min(count, PRINTED) : Math.min(count, Math.ceil((list.scrollTop + list.clientHeight) / height) + 6);
+  const there = new Map([...inner.children].map((one) => [/** @type {HTMLElement} */ (one).dataset.key, /** @type {HTMLElement} */ (one)]));
+  const wanted = [];
+  for (let place = first; place < last; place++) {
+    const key = `${scores.system}/${scores.measure}/${scores.level}/${rows[place]}/${place}/${height}`;
+    const row = there.get(key) ?? makeRow(place, key);
+    if (place === Number(state.at)) row.setAttribute("aria-current", "true");
+    else row.removeAttribute("aria-current");
+    wanted.push(row);
+  }
+  if (!count) inner.replaceChildren(h("p", { class: "none", role: "listitem" }, "No examples match these filters."));
+  else if (wanted.length !== inner.children.length || wanted.some((one, i) => one !== inner.children[i])) {
+    inner.replaceChildren(...wanted);
+    for (const row of wanted) drawers.get(row)?.();
+  }
+}
+
+/** Paper does not scroll: render the first examples in full and open all collapsed sections.
+ * @param {boolean} on
+ */
+export function forPrint(on) {
+  view.printing = on;
+  for (const one of /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll("main details:not(.more), #about details"))) {
+    one.open = on;
+    one.dispatchEvent(new Event("toggle")); // build lazy tables now
+  }
+  drawList();
+}
+
+/**
+ * @param {Document} found
+ * @param {number[]} systems
+ */
+export function sidesOf(found, systems) {
+  return [found.sides[0], ...systems.map((i) => found.sides[i + 1])];
+}
+
+/**
+ * Return a test for the spans in focus: those inside the example's span, as the measure saw it, with the same type.
+ * @param {number} i
+ * @param {number[]} systems
+ * @returns {(side: number, span: Span) => boolean}
+ */
+export function focusOf(i, systems) {
+  const { head, scores } = view;
+  const { examples } = scores;
+  const mine = systems.indexOf(head.systems.indexOf(scores.system)) + 1;
+  const typed = scores.types.length > 0 && scores.level === head.laneLevel;
+  /** @type {(from: number, to: number, code: number, span: Span) => boolean} */
+  const inside = (from, to, code, [start, end, label]) => code >= 0 && start >= from && end <= to && (!typed || label === code);
+  return (side, span) => {
+    if (side === 0) return inside(examples.gs[i], examples.ge[i], examples.gl[i], span);
+    return side === mine && inside(examples.ps[i], examples.pe[i], examples.pl[i], span);
+  };
+}
+
+/** Gold and predicted type of an example; a boundary error has both, though it counts as missed.
+ * @param {number} i
+ */
+function typesOf(i) {
+  const { examples } = view.scores;
+  const name = (/** @type {number} */ code) => (code < 0 ? "no match" : visible(view.head.labels[code]));
+  return [name(examples.gl[i]), name(examples.cell[i] < 0 && examples.also[i] >= 0 ? examples.also[i] : examples.cell[i])];
+}
+
+/** The linked entities of both sides, if they differ or matter.
+ * @param {number} i
+ */
+function entitiesOf(i) {
+  const { ge_id: gold, pe_id: pred, gl, pl } = view.scores.examples;
+  if (!gold || !pred || (!gold[i] && !pred[i])) return null;
+  const name = (/** @type {string | null} */ id, /** @type {number} */ code) => (code < 0 ? "none" : visible(id ?? "no entity"));
+  return h("span", { class: "entity" }, `${name(gold[i], gl[i])} → ${name(pred[i], pl[i])}`);
+}
+
+/** @param {number} i */
+export function whyOf(i) {
+  const { examples } = view.scores;
+  return examples.why[i] || `Gold ${typesOf(i)[0]} [${examples.gs[i]}, ${examples.ge[i]}) was found.`;
+}
+
+/**
+ * @param {number} place
+ * @param {string} key
+ */
+function makeRow(place, key) {
+  const { head, scores, rows } = view;
+  const { examples } = scores;
+  const i = rows[place];
+  const verdict = head.verdicts[examples.verdict[i]];
+  const group = groupOf(verdict);
+  const [gold, cell] = typesOf(i);
+  const number = examples.doc[i];
+  const room = h("div", { class: "room" });
+  const times = examples.times?.[i] ?? 0;
+  const row = h("div", { class: "example", role: "listitem", "aria-setsize": rows.length, "aria-posinset": place + 1, "data-key": key, on: { click: (event) => event.target.closest("button, select") ?? change({ at: place }) } },
+    h("div", { class: "top" },
+      h("span", { class: `verdict ${group}` }, `${SYMBOLS[group]} ${verdictName(head, scores, verdict)}`),
+      h("span", { class: "types" }, `${gold} → ${cell}`),
+      entitiesOf(i),
+      votesShown(i),
+      examples.score[i] === null ? null : h("span", { class: "extra" }, `score ${examples.score[i]}`),
+      times > 1 ? h("span", { class: "extra", title: "errors with the same text and type" }, `${times}×`) : null,
+      h("span", { class: "id", dir: "auto" }, visible(head.ids[number])),
+      button("open", () => change({ at: place, doc: "1" }), { "aria-label": `Open document ${visible(head.ids[number])}` }),
+      markControl(i)),
+    room,
+    h("div", { class: "why" }, visible(whyOf(i))));
+  row.style.top = `${place * height}px`;
+  row.style.height = `${height}px`;
+  let drawn = false;
+  const drawText = () => {
+    if (drawn || head.text === "hide") return;
+    const found = documentNow(head, number);
+    if (found === null) {
+      loadDocument(head, number).then(() => row.isConnected && drawText(), (error) => room.replaceChildren(h("div", { class: "none" }, `Cannot show the document: ${error.message}.`)));
+      return;
+    }
+    drawn = true;
+    if (found.text === null) {
+      room.append(h("div", { class: "none" }, "No text is available for this document."));
+      return;
+    }
+    const [start, end] = spanOf(i);
+    const systems = systemsShown();
+    const { box, draw } = drawLanes(found, {
+      from: Math.max(0, start - AROUND), to: Math.min(found.points, Math.min(end, start + 200) + AROUND), sides: sidesOf(found, systems),
+      names: [goldName(number), ...systems.map((one) => head.systems[one])], kinds: ["gold", ...systems.map(kindOf)], labels: head.labels, most: 2, room: lanesOfRow(), focus: focusOf(i, systems),
+    });
+    room.append(box);
+    draw();
+  };
+  drawers.set(row, drawText);
+  return row;
+}
+
+/**
+ * Scroll a row of the list into view and, if the reader moved to it, the list as well.
+ * @param {number} place
+ */
+export function showRow(place, moved = true) {
+  const list = document.getElementById("list");
+  if (!list) return;
+  if (place * height < list.scrollTop) list.scrollTop = place * height;
+  else if ((place + 1) * height > list.scrollTop + list.clientHeight) list.scrollTop = (place + 1) * height - list.clientHeight;
+  drawList();
+  if (moved) list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+
+/** @param {number} by */
+export function step(by) {
+  if (view.rows.length) change({ at: Math.min(Math.max(Number(state.at) + by, 0), listed() - 1) });
+}
+
+export function nextError() {
+  for (let place = Number(state.at) + 1; place < listed(); place++) {
+    if (view.scores.examples.verdict[view.rows[place]] !== CORRECT) {
+      change({ at: place });
+      return;
+    }
+  }
+}
+
+export function watchList() {
+  byId("list").addEventListener("scroll", drawList, { passive: true });
+}

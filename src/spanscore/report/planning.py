@@ -1,0 +1,102 @@
+"""Sample sizes and claims as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from spanscore.errors import plural, printable
+from spanscore.result.tables import ALL, aligned
+from spanscore.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spanscore.analysis.sample_size import Claim, SamplePlan
+
+SCHEMA = "spanscore.plan/1"
+
+
+def to_json(found: SamplePlan) -> bytes:
+    """Return the plan as indented JSON."""
+    document = {"schema": SCHEMA, "version": __version__, **msgspec.to_builtins(found)}
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+
+
+def plain(found: SamplePlan) -> str:
+    """Return the plan as sentences, and as a table by type if there is a pilot."""
+    return "\n".join(_needed(found) if found.recall is not None else _claims(found))
+
+
+def _needed(found: SamplePlan) -> Iterator[str]:
+    allowed = _misses(found.misses) if not found.misses else f"at most {_misses(found.misses)}"
+    yield (
+        f"To claim a recall of at least {found.recall:g} with {100 * found.confidence:g}% confidence and {allowed}, "
+        "annotate"
+    )
+    first = found.needed[0]
+    number = first.independent_spans
+    yield f"- {plural(number, 'span')} if each is missed independently of all others,"
+    yield f"- {plural(number, 'document')} with such spans, however misses are correlated within documents."
+    if first.spans is None:
+        return
+    if found.pilot is None:
+        yield (
+            f"- With {first.per_document:g} spans per document and a correlation of {first.correlation:g}: "
+            f"{plural(first.spans, 'span')} in {plural(first.documents_with or 0, 'document')}."
+        )
+        return
+    yield f"\nBy the pilot {printable(found.pilot, limit=255)}, {found.measure}:\n"
+    table = [["type", "recall", "spans/document", "documents with", "correlation", "spans", "documents", "chance"]]
+    for one in found.needed:
+        numbers = (one.pilot_recall, one.per_document, one.share, one.correlation, one.chance)
+        recall, size, share, correlation, chance = (0.0 if number is None else number for number in numbers)
+        table.append(
+            [
+                ALL if one.type is None else printable(one.type),
+                f"{recall:.3f}",
+                f"{size:.1f}",
+                f"{100 * share:.0f}%",
+                f"{correlation:.2f}",
+                str(one.spans),
+                str(one.documents),
+                f"{100 * chance:.0f}%",
+            ]
+        )
+    yield from aligned(table, 1)
+    yield (
+        "\ndocuments with: share of documents that hold such spans; correlation of misses within a document, with one "
+        "completely missed document added; chance: to have no more misses than allowed, if recall is that of the pilot"
+    )
+
+
+def _claims(found: SamplePlan) -> Iterator[str]:
+    if found.pilot is None:
+        for one in found.claims:
+            yield _claim(one, found.confidence)
+        return
+    level = f"{100 * found.confidence:g}%"
+    yield f"What you may claim with {level} confidence, {printable(found.pilot, limit=255)}, {found.measure}:\n"
+    table = [["type", "misses", "spans", "documents", "recall at least", "if spans are independent"]]
+    for one in found.claims:
+        name = ALL if one.type is None else printable(one.type)
+        ends = [f"{end:.4f}" for end in (one.recall, one.recall_spans) if end is not None]
+        table.append([name, str(one.misses), str(one.spans), str(one.documents), *ends])
+    yield from aligned(table, 1)
+
+
+def _claim(one: Claim, confidence: float) -> str:
+    counts = ((one.spans, "span"), (one.documents, "document"))
+    held = " in ".join(plural(number, noun) for number, noun in counts if number is not None)
+    reasons = (
+        (one.recall, "however misses are correlated within documents"),
+        (one.recall_spans, "if each span is missed independently"),
+    )
+    ends = ", and ".join(f"at least {end:.4f} {reason}" for end, reason in reasons if end is not None)
+    sure = f"with {100 * confidence:g}% confidence"
+    return f"With {held} and {_misses(one.misses)} you may claim, {sure}, a recall of {ends}."
+
+
+def _misses(number: int) -> str:
+    return "no miss" if not number else "1 miss" if number == 1 else f"{number} misses"
