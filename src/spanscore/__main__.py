@@ -1,10 +1,6 @@
-"""`python -m spanscore`."""
+"""`python -m spanscore`; the package has removed the current folder from the path already."""
 
-import sys
+from spanscore.cli import main
 
 if __name__ == "__main__":
-    if not sys.flags.safe_path:
-        del sys.path[0]  # the current folder, from which nothing is to be imported
-    from spanscore.cli import main
-
     main()

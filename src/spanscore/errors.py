@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+LONGEST = 1500
+"""Maximum number of characters of a message about data, which may quote names from it."""
+
+
 class SpanscoreError(Exception):
     """Base class of all errors that a user can cause and fix."""
 
@@ -16,8 +20,11 @@ class SpanscoreError(Exception):
 class InputError(SpanscoreError):
     """Invalid or unreadable data; `where` is a file and line, or a document."""
 
+    of_another_file = False
+    """Whether it is about a file that is read for the sake of another one, such as the gold data for their texts."""
+
     def __init__(self, message: str, where: str = "") -> None:
-        super().__init__(f"{where}: {message}" if where else message)
+        super().__init__(printable(f"{where}: {message}" if where else message, limit=LONGEST))
 
 
 class UsageError(SpanscoreError):
@@ -53,6 +60,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to this one, or None."""
+    if len(name) > 100:  # the time to compare grows with the square of the length
+        return None
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, list(known), n=1)), None)

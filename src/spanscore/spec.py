@@ -140,7 +140,7 @@ class Parameter:
             value = tuple(value)
         if not self._allows(value):
             given = printable(str(value if shown is None else shown))
-            raise UsageError(f"{self.name}={given} is not possible; {self.name} must be {self.allowed()}.")
+            raise UsageError(f"{self.name}={given} is not valid; {self.name} must be {self.allowed()}.")
         return value
 
     def _allows(self, value: Any) -> bool:
@@ -195,7 +195,10 @@ class Parameter:
 
 
 def _open_ended(value: str, choice: str) -> bool:
-    """Return whether a value has the form of a choice such as `@file` or `spacy:LANG`."""
+    """Return whether a value has the form of a choice such as `@file`, `spacy:LANG` or `taxonomy(decay=0.5)`."""
+    if choice.endswith(")"):
+        name = choice.partition("(")[0]
+        return value == name or (value.startswith(f"{name}(") and value.endswith(")"))
     prefix = "@" if choice == "@file" else choice.partition(":")[0] + ":" if ":" in choice else None
     return prefix is not None and value.startswith(prefix) and value != prefix and (value != choice or prefix == "@")
 
@@ -256,6 +259,17 @@ class Value:
             for declared in self.parameters()
             if (value := getattr(self, declared.name)) != declared.default
         )
+
+
+def from_above(module: str, name: str) -> Any:
+    """Return a function of a room above by its name, imported when it is first used, as a registry finds values.
+
+    Values such as a corpus or a result have methods whose code needs rooms above theirs: other libraries' layouts, HTML
+    tables and figures.
+    """
+    from importlib import import_module
+
+    return getattr(import_module(f"spanscore.{module}"), name)
 
 
 V = TypeVar("V", bound=Value)

@@ -16,9 +16,10 @@ from spanscore.version import __version__
 
 SECTIONS = {
     "Prepare data": {
-        "check": "Read files and report their content, or what is wrong.",
+        "check": "Read files and report their content, and what is wrong or suspicious.",
         "convert": "Convert files between formats.",
         "generate": "Generate labelled text from templates.",
+        "perturb": "Make labelled variants: noisy text, other names.",
     },
     "Evaluate": {
         "run": "Run a detector over a labelled dataset, and score it.",
@@ -26,12 +27,20 @@ SECTIONS = {
         "compare": "Compare systems: which is better, and how certain is that?",
         "sweep": "Score at every threshold of the predictions' scores.",
         "report": "Write a page that shows the scores and every error.",
+        "plan": "Compute the sample size for a claim, or what may be claimed.",
+        "summary": "Write a one-page summary without text.",
+        "stress": "Run a detector over variants: how much does it lose?",
         "gate": "Pass or fail results by conditions.",
+        "log": "Add results to a history, or to MLflow.",
+        "history": "Show the trend of logged scores.",
+        "agree": "Measure the agreement of annotators.",
+        "suspects": "Find probable errors in gold data.",
     },
     "Look up": {
         "measures": "List the measures, or explain one.",
         "formats": "List the file formats, or explain one.",
         "detectors": "List the detectors, or explain one.",
+        "types": "List the types, or audit which labels meet.",
         "weights": "Make weights of related types from a hierarchy.",
         "completion": "Print a shell completion script.",
     },
@@ -63,10 +72,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called; for an unknown name, suggest the nearest one."""
+        """Return the command with this name; for an unknown name, suggest the closest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from spanscore.errors import unknown
+            from spanscore.other_tools import COMMANDS as THEIRS
 
+            if args[0] in THEIRS:
+                ctx.fail(f"There is no command '{args[0]}'. {THEIRS[args[0]]}")
             ctx.fail(unknown("command", args[0], COMMANDS))
         return super().resolve_command(ctx, args)
 
@@ -85,52 +97,76 @@ def cli() -> None:
     """
 
 
+class Termination:
+    """The signal that ends the program, if one has arrived, and whether the command is still running."""
+
+    number: int | None = None
+    running = True
+
+    def arrive(self, number: int, _: object) -> None:
+        """End the command, and clean up files and processes on the way; once it has ended, exit at once."""
+        self.number = number
+        if not self.running:
+            os._exit(128 + number)
+        raise TerminatedError(number)
+
+
 def main() -> None:
-    """Run the command; report what a user can correct in one sentence, with exit code 2."""
+    """Run the command and exit: 0 done, 1 a gate failed, 2 wrong input or call, 128 + n ended by signal n.
+
+    The exception of a signal may be raised anywhere, also while a library is imported that turns it into another
+    exception, or while an error is printed. So the signal decides the exit code, not the exception that arrives here.
+    """
+    termination = Termination()
+    try:
+        with suppress(ValueError):  # not in the main thread
+            for name in ("SIGTERM", "SIGHUP"):
+                if hasattr(signal, name):
+                    signal.signal(getattr(signal, name), termination.arrive)
+        code = _run()
+        termination.running = False
+    except BaseException as error:
+        termination.running = False
+        if termination.number is None and not isinstance(error, KeyboardInterrupt):
+            raise
+        code = 130
+    sys.exit(128 + termination.number if code and termination.number else code)
+
+
+def _run() -> int:
+    """Run the command and return its exit code; report errors that a user can fix in one sentence."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before we started
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
-    with suppress(ValueError):  # not in the main thread
-        for name in ("SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), _terminate)
     try:
         cli.main(prog_name="spanscore", standalone_mode=False)
         sys.stdout.flush()
     except SpanscoreError as error:
         click.echo(f"spanscore: {printable(str(error), limit=10_000)}", err=True)
-        sys.exit(2)
-    except click.exceptions.Abort:
-        sys.exit(130)
+        return 2
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return 130
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        sys.exit(2)
+        return 2
     except click.ClickException as error:
         hint = f" See: {error.ctx.command_path} --help." if isinstance(error, click.UsageError) and error.ctx else ""
         click.echo(f"spanscore: {' '.join(error.format_message().split())}{hint}", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except TerminatedError as error:
-        sys.exit(128 + error.signal)
+        return 2
     except BrokenPipeError:
         _forget_stdout()
-        sys.exit(1)
+        return 1
     except OSError as error:
         name = "the output" if error.filename is None else printable(str(error.filename), limit=255)
         click.echo(f"spanscore: cannot read or write {name} ({error.strerror}).", err=True)
         _forget_stdout()
-        sys.exit(2)
+        return 2
     except MemoryError:
         click.echo("spanscore: not enough memory for this input.", err=True)
-        sys.exit(2)
-
-
-def _terminate(number: int, _: object) -> None:
-    """End the program, and clean up files and processes on the way."""
-    raise TerminatedError(number)
+        return 2
+    return 0
 
 
 def _forget_stdout() -> None:
-    """Keep Python from writing the rest of stdout, which has nowhere to go, at its exit."""
+    """Keep Python from flushing stdout at exit when its reader is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

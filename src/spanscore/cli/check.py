@@ -1,42 +1,59 @@
-"""`spanscore check`: what is in a file, or what is wrong with it."""
+"""`spanscore check`: what is in files, and what is wrong or suspicious."""
 
 from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from spanscore.cli import options as shared
-from spanscore.cli.options import INPUT, option
+from spanscore.cli.options import INPUT, OUTPUT, option
+from spanscore.errors import plural, printable
+
+if TYPE_CHECKING:
+    from spanscore.analysis.check import Finding
 
 
 @shared.command("check")
 @click.argument("files", nargs=-1, required=True)
 @option(INPUT, "--format", "format_", metavar="FORMAT", help=shared.format_help)
-def command(files: tuple[str, ...], format_: str | None) -> None:
-    """Read FILES as scoring would, and report their content or the first error.
+@shared.max_bytes_option
+@option(INPUT, "--each", is_flag=True, help="Check each file separately, without comparing it with the first.")
+@option(OUTPUT, "--json", "json_", is_flag=True, help="Print JSON.")
+def command(files: tuple[str, ...], format_: str | None, each: bool, json_: bool) -> None:
+    """Read FILES as `score` does, and report their content and what is wrong or suspicious.
+
+    With several files, the first one is the gold data that the others are compared with, unless --each is given. The
+    exit code is 1 if there is a problem that makes scores wrong, and 2 if a file cannot be read.
 
     \b
+    spanscore check gold.jsonl
     spanscore check gold.jsonl pred.jsonl
     """
-    import numpy as np
+    from spanscore.analysis.check import check
 
-    from spanscore.align.pairing import without_repeats
-    from spanscore.errors import plural, printable
-    from spanscore.formats import read
+    found = check(*files, format=format_, each=each)
+    if json_:
+        import msgspec
 
-    for file in files:
-        corpus = read(file, format_)
-        repeated = len(corpus.start) - len(without_repeats(corpus).start)
-        empty = int(np.count_nonzero(corpus.start == corpus.end))
-        texts = 0 if corpus.text is None else corpus.text.present
-        click.echo(f"{corpus.source}: {corpus.format} ({corpus.format_reason})")
-        click.echo(f"  {plural(len(corpus), 'document')}, {texts} with text; {plural(len(corpus.start), 'span')}")
-        counts = np.bincount(corpus.label, minlength=len(corpus.labels)).tolist()
-        for label, count in sorted(zip(corpus.labels, counts, strict=True), key=lambda one: (-one[1], one[0])):
-            click.echo(f"  {count:>8}  {printable(label)}")
-        for note in corpus.notes:
-            click.echo(f"  note: {note}")
-        if repeated:
-            click.echo(f"  note: {plural(repeated, 'duplicate span')} (same place and label) count once.")
-        if empty:
-            click.echo(f"  note: {plural(empty, 'span')} without a character (start = end).")
-        click.echo(f"  fingerprint {corpus.fingerprint}")
+        shared.print_data(msgspec.json.format(msgspec.json.encode(found.to_dict()), indent=2) + b"\n")
+    else:
+        for one in found.files:
+            click.echo(f"{one.source}: {one.format} ({one.format_reason})")
+            click.echo(f"  {plural(one.documents, 'document')}, {one.texts} with text; {plural(one.spans, 'span')}")
+            for label, count in one.labels.items():
+                click.echo(f"  {count:>8}  {printable(label)}")
+            for finding in one.findings:
+                _print(finding)
+            click.echo(f"  fingerprint {one.fingerprint}")
+        for finding in found.findings:
+            _print(finding)
+    if found.problems:
+        sys.exit(1)
+
+
+def _print(finding: Finding) -> None:
+    click.echo(f"  {'problem' if finding.problem else 'note'}: {finding.message}")
+    for example in finding.examples:
+        click.echo(f"      {example}")

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from spanscore.cli import options as shared
+from spanscore.cli.labels import label_options
 from spanscore.cli.options import OUTPUT, STATISTICS, option
 from spanscore.errors import printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from spanscore.analysis.compare import Change, Comparison
 
 
 @shared.command("compare")
 @shared.scoring_options
+@label_options
+@shared.entities_option
+@shared.score_threshold_option
 @shared.by_option
 @shared.resolve_option("score", "longest")
 @option(STATISTICS, "--ci", "level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
 @shared.resamples_option
 @shared.cluster_option
 @option(STATISTICS, "--permutations", type=int, default=10_000, show_default=True, help="Permutations for p-values.")
+@option(STATISTICS, "--against", metavar="NAME", help="Test only pairs with this system (default: all pairs).")
 @option(STATISTICS, "--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 @shared.seed_option
 @option(
@@ -42,7 +50,6 @@ def command(
     gold: str,
     pred: tuple[str, ...],
     measures: tuple[str, ...],
-    label_map: str | None,
     level: float,
     resamples: int,
     cluster: str | None,
@@ -57,8 +64,11 @@ def command(
 ) -> None:
     """Compare systems (NAME=PRED ...) on the same GOLD data, document by document.
 
+    A PRED may be the folder of a run; all are then scored as the runs were, which must not differ in their settings.
+
     \b
     spanscore compare gold.jsonl base=a.jsonl new=b.jsonl -m iou -m exact -o out
+    spanscore compare gold.jsonl base=out1 new=out2
     """
     from spanscore.analysis.compare import compare
     from spanscore.files import check_outputs
@@ -72,25 +82,30 @@ def command(
             gold,
             files,
             measures or None,
-            label_map=shared.label_map_of(label_map),
             ci=Bootstrap(level, resamples, seed, cluster),
             by=by,
             keep_spans=output is not None,
             progress=progress,
-            **settings,
+            **shared.given(settings),
         )
+    if not quiet:
+        shared.print_inputs([found.result.inputs["gold"], *found.result.inputs["systems"].values()])
     shared.print_warnings(found.result.warnings, quiet=quiet)
     changes = found.changes_by_measure() if output is not None or by else {}
     if output is not None:
         result = found.result if text == "show" else found.result.with_settings(text=text)
-        shared.save_all(result, output, text=text, report=not no_report, quiet=quiet)
-        _write(found, changes, output, text=text)
+        record = report.record(found, changes)
+        more = partial(_write, record, changes, text=text)
+        report_ = not no_report
+        shared.save_all(result, output, text=text, report=report_, quiet=quiet, more=more, comparison=record)
     if format_ == "markdown":
         click.echo(report.markdown(found), nl=False)
     elif format_ == "latex":
-        click.echo(report.latex(found), nl=False)
+        click.echo(found.to_latex(), nl=False)
     else:
         _print(found, changes, by)
+    if output is not None and not no_report and not quiet:
+        shared.print_report(output)
 
 
 def _print(found: Comparison, changes: dict[str, list[Change]], by: tuple[str, ...]) -> None:
@@ -107,18 +122,17 @@ def _print(found: Comparison, changes: dict[str, list[Change]], by: tuple[str, .
         from spanscore.result import tables
 
         click.echo(f"\n{tables.plain(found.result)}")
+        for line in tables.gap_lines(found.result):
+            click.echo(line)
 
 
-def _write(found: Comparison, changes: dict[str, list[Change]], output: str, *, text: Any) -> None:
-    from pathlib import Path
-
+def _write(record: dict[str, Any], changes: dict[str, list[Change]], folder: Path, *, text: Any) -> None:
     import msgspec
 
     from spanscore.files import atomic_file
     from spanscore.report import comparison as report
 
-    folder = Path(output)
     with atomic_file(folder / "diff.jsonl") as lines, atomic_file(folder / "diff.csv") as table:
         report.write_diff(lines, table, [change for listed in changes.values() for change in listed], text=text)
-    with atomic_file(folder / "comparison.json") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(report.record(found, changes)), indent=2) + b"\n")
+    with atomic_file(folder / report.NAME) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")

@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from spanscore.cli import options as shared
 from spanscore.cli.options import INPUT, OUTPUT, option
+from spanscore.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spanscore.corpus import Corpus
+    from collections.abc import Mapping
 
 
 @shared.command("convert")
 @click.argument("source")
 @click.argument("target")
 @option(INPUT, "--from", "from_", metavar="FORMAT", help=shared.format_help)
-@option(OUTPUT, "--to", metavar="FORMAT", help="Output format (default: by the ending of TARGET, else spanscore).")
-def command(source: str, target: str, from_: str | None, to: str | None) -> None:
+@shared.annotator_option
+@shared.max_bytes_option
+@option(OUTPUT, "--to", metavar="FORMAT", help="Output format (default: by the extension of TARGET, or spanscore).")
+def command(source: str, target: str, from_: str | None, annotator: str | None, to: str | None) -> None:
     """Read SOURCE and write it to TARGET in another format. '-' is standard input or output.
 
     \b
     spanscore convert train.conll train.jsonl
     spanscore convert data.jsonl data.parquet
+    spanscore convert export.json gold.jsonl --annotator majority
     """
-    from spanscore.corpus.duplicates import once
-    from spanscore.engine import Input
-    from spanscore.files import atomic_file, check_outputs
-    from spanscore.formats import writer
+    from spanscore.engine.conversion import convert
 
-    chosen = writer(target, to)
-    check_outputs(target, None)
-    given = Input.of(source, from_)
-    kept = None if given.readable_again and target != "-" else given.corpus()
+    print_lost(target, convert(source, target, from_format=from_, to_format=to, annotator=annotator))
 
-    def chunks() -> Iterator[Corpus]:
-        return iter([kept]) if kept is not None else once(given.chunks())
 
-    if target == "-":
-        chosen.write(chunks, sys.stdout.buffer)
-        return
-    with atomic_file(target) as file:
-        chosen.write(chunks, file)
+def print_lost(target: str, lost: Mapping[str, int]) -> None:
+    """Print to stderr what the format of a file cannot hold."""
+    if lost:
+        listed = ", ".join(f"{count} {what}" for what, count in lost.items())
+        click.echo(f"{printable(target, limit=255)}: its format cannot hold everything; lost: {listed}.", err=True)

@@ -13,6 +13,7 @@ def command(name: str | None) -> None:
     """List the file formats, or explain one: layout, offsets and options."""
     from spanscore.cli.catalogue import list_values, print_explanation
     from spanscore.formats import REGISTRY, Format
+    from spanscore.formats.documents import OffsetFormat
 
     if name is None:
         list_values(REGISTRY)
@@ -21,8 +22,10 @@ def command(name: str | None) -> None:
     found = REGISTRY.find(name) if "(" not in name else type(REGISTRY.make(name))
     assert issubclass(found, Format)
     facts = {
-        "Offsets": f"{found.unit}; ends: {found.end}",
-        "Input": "files and folders" if found.folders else "files",
-        "Can be written": "yes" if found.writes() else "no",
+        "Offsets": "as the options unit, end, base and newline say"
+        if issubclass(found, OffsetFormat)
+        else found.offsets,
+        "Input": "files, folders and zip files" if found.folders else "files",
+        "Can be written": "no" if not found.writes() else "as a folder" if found.writes_folders() else "yes",
     }
     print_explanation(found, facts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from spanscore.cli import options as shared
@@ -36,17 +34,15 @@ def command(count: int, locales: tuple[str, ...], seed: int, templates: str | No
     """
     import msgspec
 
-    from spanscore.files import atomic_file, check_outputs
+    from spanscore.errors import printable
+    from spanscore.files import atomic_file, check_outputs, standard_output
     from spanscore.generate import generate
 
     check_outputs(None if output == "-" else output, None)
     encoder = msgspec.json.Encoder()
     lines = (encoder.encode(one) + b"\n" for one in generate(count, locale=locales, seed=seed, templates=templates))
-    if output == "-":
-        for line in lines:
-            sys.stdout.buffer.write(line)
-        return
-    with atomic_file(output) as file:
+    with standard_output() if output == "-" else atomic_file(output) as file:
         for line in lines:
             file.write(line)
-    click.echo(f"{output}: {count} documents", err=True)
+    if output != "-":
+        click.echo(f"{printable(output, limit=255)}: {count} documents", err=True)

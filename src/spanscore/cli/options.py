@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -14,7 +15,7 @@ import click
 from spanscore.errors import UsageError, plural, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from spanscore.result import Result
 
@@ -39,7 +40,20 @@ class GroupedOption(click.Option):
 
 
 class GroupedCommand(click.Command):
-    """A command whose help page shows its options in groups."""
+    """A command whose help page shows its options in groups, and that knows the options of other tools."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; for an option of another tool, suggest ours."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from spanscore.other_tools import OPTIONS
+
+            if error.option_name not in OPTIONS:
+                raise
+            raise click.UsageError(
+                f"There is no option {error.option_name}. {OPTIONS[error.option_name]}", ctx
+            ) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options group by group."""
@@ -74,8 +88,33 @@ def together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
+def _limit_unpacking(ctx: click.Context, _: click.Parameter, value: int | None) -> None:
+    """Limit the size of unpacked inputs while the command runs."""
+    if value is not None:
+        from spanscore.formats.source import MAX_BYTES
+
+        token = MAX_BYTES.set(value)
+        ctx.call_on_close(lambda: MAX_BYTES.reset(token))
+
+
+max_bytes_option = option(
+    INPUT,
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    expose_value=False,
+    callback=_limit_unpacking,
+    help="Maximum size of an unpacked input in bytes (default: 64 MiB, or 100 times its size).",
+)
 quiet_option = option(OTHER, "-q", "--quiet", is_flag=True, help="Only print errors to stderr.")
 format_help = "Input format, such as conll or 'conll(column=1)' (default: auto-detected)."
+annotator_option = option(
+    INPUT,
+    "--annotator",
+    metavar="WHO",
+    help="Gold data with several annotators: the NAME of one; the spans that most (majority), any (union) or all of "
+    "them (intersection) have; or all, to score against each and add up.",
+)
 scoring_options = together(
     click.argument("gold"),
     click.argument("pred", nargs=-1, required=True),
@@ -88,13 +127,6 @@ scoring_options = together(
     option(INPUT, "--pred-format", metavar="FORMAT", help="Format of the predictions (default: auto-detected)."),
     option(
         INPUT,
-        "--map",
-        "label_map",
-        metavar="FILE",
-        help="Lines 'from: to' that rename labels on both sides; 'from: null' drops them.",
-    ),
-    option(
-        INPUT,
         "--extra-documents",
         type=click.Choice(["refuse", "ignore", "score"]),
         default="refuse",
@@ -102,22 +134,92 @@ scoring_options = together(
         help="What to do with documents that only a system has.",
     ),
     option(
+        INPUT,
+        "--ignore",
+        multiple=True,
+        metavar="LABEL",
+        help="Spans with this label are neither right nor wrong; repeat for several.",
+    ),
+    annotator_option,
+    max_bytes_option,
+    option(
         SCORING,
         "-m",
         "--measure",
         "measures",
         multiple=True,
-        help="Measure, such as iou or 'iou(threshold=0.5)'; repeat for several. Default: iou and exact.",
+        help="Measure, such as iou or 'iou(threshold=0.5)'; repeat for several. Default: iou and exact or, for gold "
+        "data with entity ids, neleval's linking measures.",
     ),
     option(SCORING, "--beta", type=float, default=1.0, show_default=True, help="Weight of recall in F-beta."),
 )
-by_option = option(
-    SCORING,
-    "--by",
-    multiple=True,
-    metavar="WHAT",
-    help="Split scores by type, document or meta.KEY; repeat for several.",
+_by_options = together(
+    option(
+        SCORING,
+        "--by",
+        multiple=True,
+        metavar="WHAT",
+        help="Split scores by type, document or meta.KEY, or recall by a property of gold spans: attr.KEY, "
+        "span.length, span.case, span.words, span.digits, span.seen, lexicon:FILE, or precision by an attr.KEY that "
+        "only predictions have; repeat for several.",
+    ),
+    option(INPUT, "--seen", metavar="FILE", help="For --by span.seen: other annotated data, or a .txt list of texts."),
 )
+
+
+def by_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare --by and --seen, which reach the command as `by`."""
+
+    @wraps(function)
+    def with_seen(by: tuple[str, ...], seen: str | None, **rest: Any) -> Any:
+        if seen is not None and "span.seen" not in by:
+            raise UsageError("--seen requires --by span.seen.")
+        return function(by=tuple(f"{one}:{seen}" if one == "span.seen" and seen else one for one in by), **rest)
+
+    return _by_options(with_seen)
+
+
+def listed_types(text: str | None) -> tuple[str, ...]:
+    """Return the types of --entities."""
+    return () if text is None else listed_names(text, "--entities")
+
+
+def listed_names(text: str, option: str) -> tuple[str, ...]:
+    """Return the types or labels that an option lists."""
+    types = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not types:
+        raise UsageError(f"{option} needs at least one type.")
+    return types
+
+
+def score_threshold_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare --score-threshold, which reaches the command as `ScoreThresholds`."""
+
+    @wraps(function)
+    def with_thresholds(score_threshold: str | None, **rest: Any) -> Any:
+        from spanscore.align.score_thresholds import ScoreThresholds
+
+        return function(score_threshold=ScoreThresholds.of(score_threshold), **rest)
+
+    return option(
+        SCORING,
+        "--score-threshold",
+        metavar="SCORE",
+        help="Drop predictions with a lower score: 0.5, by type PERSON=0.5,DATE_TIME=0.7, or the JSON of sweep.",
+    )(with_thresholds)
+
+
+def entities_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare --entities, which reaches the command as a tuple of types."""
+
+    @wraps(function)
+    def with_entities(entities: str | None, **rest: Any) -> Any:
+        return function(entities=listed_types(entities), **rest)
+
+    what = "Score only these types, after --map."
+    return option(SCORING, "--entities", metavar="A,B", help=what)(with_entities)
+
+
 cluster_option = option(
     STATISTICS, "--cluster", metavar="meta.KEY", help="Resample documents that share this field together."
 )
@@ -126,21 +228,21 @@ resamples_option = option(
 )
 seed_option = option(STATISTICS, "--seed", type=int, default=0, show_default=True, help="Random seed.")
 jobs_option = option(
-    OTHER, "--jobs", type=int, default=1, show_default=True, help="Processes that read and score large files."
+    OTHER, "--jobs", type=int, default=1, show_default=True, help="Number of processes for large files."
 )
 report_option = option(OUTPUT, "--no-report", is_flag=True, help="Do not write report.html.")
 
 
 def resolve_option(*choices: str, default: str = "none", what: str = "spans of one side") -> Callable[..., Any]:
     """Declare --resolve with the strategies that a command supports."""
-    longest = ", or the longest" if "longest" in choices else ""
+    kept = "all, the best-scored or the longest" if "longest" in choices else "all, or the best-scored"
     return option(
         SCORING,
         "--resolve",
         type=click.Choice(["none", *choices]),
         default=default,
         show_default=True,
-        help=f"Which of overlapping {what} to keep: all, or the best-scored ones{longest}.",
+        help=f"Which overlapping {what} to keep: {kept}.",
     )
 
 
@@ -155,7 +257,7 @@ def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     return together(
         option(OUTPUT, "--no-text", is_flag=True, help="Leave the documents' text out of all files."),
-        option(OUTPUT, "--mask", is_flag=True, help="Replace text by its shape: Xxxx 99."),
+        option(OUTPUT, "--mask", is_flag=True, help="Replace text with its shape: Xxxx 99."),
     )(with_text)
 
 
@@ -166,11 +268,18 @@ def label_map_of(path: str | None) -> Any:
     return None if path is None else LabelMap.read(path)
 
 
+def given(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the user gave, without defaults."""
+    source = click.get_current_context().get_parameter_source
+    default = click.core.ParameterSource.DEFAULT
+    return {name: value for name, value in settings.items() if source(name) not in (None, default)}
+
+
 def systems(gold: str, pred: tuple[str, ...]) -> dict[str, str]:
     """Return the files of the systems by name; names must differ, and only one input can be standard input."""
     files = [named(one) for one in pred]
     names = [name for name, _ in files]
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    if twice := next((name for name, times in Counter(names).items() if times > 1), None):
         raise UsageError(f"two systems are called '{twice}'; name them: a=FILE b=FILE.")
     if [gold, *(path for _, path in files)].count("-") > 1:
         raise UsageError("only one input can be standard input.")
@@ -186,7 +295,7 @@ def named(argument: str) -> tuple[str, str]:
     name, equals, path = argument.partition("=")
     if equals and name and not _exists(argument):
         if not path:
-            raise UsageError(f"'{argument}' names no file after the '='.")
+            raise UsageError(f"'{argument}' has no file name after the '='.")
         return printable(name, limit=255), path
     file = printable(Path(argument).name, limit=255)
     return ("stdin" if argument == "-" else file.removesuffix(".gz").rsplit(".", 1)[0] or file), argument
@@ -208,9 +317,9 @@ def reading_bar(paths: Iterable[str], *, quiet: bool) -> Iterator[Callable[[int]
         yield lambda count: bar.advance(task, count)
 
 
-def print_inputs(result: Result) -> None:
+def print_inputs(inputs: Iterable[Mapping[str, Any]]) -> None:
     """Print what was read to stderr."""
-    for about in (result.inputs["gold"], *result.inputs["systems"].values()):
+    for about in inputs:
         count = f"{plural(about['documents'], 'document')}, {plural(about['spans'], 'span')}"
         click.echo("{source}: {format} ({format_reason}), ".format(**about) + count, err=True)
 
@@ -219,6 +328,15 @@ def print_warnings(warnings: Iterable[str], *, quiet: bool) -> None:
     """Print warnings to stderr."""
     for warning in () if quiet else warnings:
         click.echo(f"warning: {warning}", err=True)
+
+
+def print_data(data: str | bytes) -> None:
+    """Print JSON, CSV or TSV as it is, but to a terminal without control characters."""
+    from spanscore.files import standard_output
+
+    sys.stdout.flush()
+    with standard_output() as file:
+        file.write(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))
 
 
 def print_table(result: Result) -> None:
@@ -233,14 +351,31 @@ def print_table(result: Result) -> None:
     click.echo(tables.plain(result, width, bold=bold), color=bold)
 
 
-def save_all(result: Result, folder: str, *, text: Any, report: bool, quiet: bool) -> None:
-    """Write the results, the errors and, unless it is not wanted, the report."""
+def save_all(
+    result: Result,
+    folder: str,
+    *,
+    text: Any,
+    report: bool,
+    quiet: bool,
+    more: Callable[[Path], None] = lambda folder: None,
+    comparison: dict[str, Any] | None = None,
+) -> None:
+    """Write the results, the errors, `more` and, if `report` is set, the report (with a `comparison`)."""
     from spanscore.report.page_report import NAME, write_report
-    from spanscore.result.files import save
+    from spanscore.result.files import saving
 
-    save(result, folder, text=text)
-    note = write_report(result, Path(folder) / NAME, text=text) if report else None
+    with saving(result, folder, text=text) as new:
+        more(new)
+        note = write_report(result, new / NAME, text=text, comparison=comparison) if report else None
     print_warnings([] if note is None else [note], quiet=quiet)
+
+
+def print_report(folder: str) -> None:
+    """Print where the report in a folder of results is."""
+    from spanscore.report.page_report import NAME
+
+    click.echo(f"\nOpen {Path(folder) / NAME} in a browser.", err=True)
 
 
 def _exists(path: str) -> bool:

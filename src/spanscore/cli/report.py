@@ -15,7 +15,10 @@ from spanscore.cli.options import INPUT, OUTPUT, named, option
 @click.argument("results")
 @click.argument("pred", nargs=-1)
 @option(INPUT, "--gold", metavar="FILE", help="The gold data, if it has moved.")
-@option(OUTPUT, "-o", "--output", metavar="FILE", help="Page to write (default: report.html beside the results).")
+@shared.max_bytes_option
+@option(
+    OUTPUT, "-o", "--output", metavar="FILE", help="Page to write (default: report.html in the folder of the results)."
+)
 @option(OUTPUT, "--folder", is_flag=True, help="Write a folder, for more documents than one page can hold.")
 @option(OUTPUT, "--max-mb", type=float, default=25.0, show_default=True, help="Maximum megabytes of a page.")
 @option(OUTPUT, "--right", type=int, default=1000, show_default=True, help="Documents without errors to include.")
@@ -38,14 +41,15 @@ def command(
 ) -> None:
     """Write a page with the scores of RESULTS (a folder of score, compare or run) and every error behind them.
 
-    The scored files are read again; NAME=PRED and --gold give their places if they have moved.
+    The scored files are read again; if they have moved, give their paths with NAME=PRED and --gold.
 
     \b
     spanscore report out
     spanscore report out --mask -o share.html
     """
     from spanscore.engine.rescore import rescore
-    from spanscore.errors import UsageError
+    from spanscore.errors import UsageError, printable
+    from spanscore.report.comparison import recorded
     from spanscore.report.page import check_target
     from spanscore.report.page_report import NAME, write_report
 
@@ -58,6 +62,15 @@ def command(
     check_target(target, folder=folder)
     result = rescore(results, gold=gold, systems=dict(named(one) for one in pred))
     how = text if text != "show" or show_text else result.settings.get("text", "show")
-    note = write_report(result, target, text=how, folder=folder, max_mb=max_mb, right=right, title=title)
+    note = write_report(
+        result,
+        target,
+        text=how,
+        folder=folder,
+        max_mb=max_mb,
+        right=right,
+        title=title,
+        comparison=recorded(beside),
+    )
     shared.print_warnings([] if note is None else [note], quiet=quiet)
-    click.echo(f"Open {target / 'index.html' if folder else target} in a browser.")
+    click.echo(f"Open {printable(str(target / 'index.html' if folder else target), limit=255)} in a browser.")

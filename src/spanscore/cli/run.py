@@ -3,59 +3,85 @@
 from __future__ import annotations
 
 import sys
-import time
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from spanscore.cli import options as shared
-from spanscore.cli.options import DETECTION, INPUT, OUTPUT, SCORING, STATISTICS, option
+from spanscore.cli.labels import level_options, map_options
+from spanscore.cli.options import DETECTION, INPUT, OUTPUT, SCORING, STATISTICS, option, together
 from spanscore.errors import UsageError, plural, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from spanscore.align.entities import Alignment
+    from spanscore.corpus import Corpus
     from spanscore.pipeline import Outcome
+
+
+run_options = together(
+    option(
+        DETECTION,
+        "--detector",
+        default="presidio",
+        show_default=True,
+        help="Detector, such as presidio or 'http(url=\"http://localhost:3000\")'; see: spanscore detectors.",
+    ),
+    option(
+        DETECTION,
+        "--language",
+        help="Language of the texts; auto uses meta.language of each document (default: the detector's).",
+    ),
+    option(DETECTION, "--entities", metavar="A,B", help="Look for and score only these types."),
+    option(
+        DETECTION,
+        "--jobs",
+        type=int,
+        default=1,
+        show_default=True,
+        help="Number of parallel detector processes, programs or requests.",
+    ),
+    option(DETECTION, "--resume", is_flag=True, help="Continue an interrupted run in this folder."),
+    option(
+        DETECTION,
+        "--resume-anyway",
+        is_flag=True,
+        help="Like --resume, even if the detector has changed; recorded in run.json.",
+    ),
+    option(
+        DETECTION,
+        "--max-failures",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Number of documents on which the detector may fail.",
+    ),
+    option(SCORING, "--threshold", type=float, default=0.9, show_default=True, help="Minimum IoU for a match."),
+    option(SCORING, "--beta", type=float, default=2.0, show_default=True, help="Weight of recall in F-beta."),
+    shared.score_threshold_option,
+    map_options,
+    option(
+        SCORING,
+        "--allow-missing-mappings",
+        is_flag=True,
+        help="Leave out spans of unknown types instead of their documents.",
+    ),
+    shared.resolve_option("score", "longest", default="score", what="predictions"),
+)
+"""What a detector does, and how it is scored."""
 
 
 @shared.command("run")
 @click.argument("dataset")
 @option(INPUT, "--format", "format_", metavar="FORMAT", help=shared.format_help)
-@option(
-    DETECTION,
-    "--detector",
-    default="presidio",
-    show_default=True,
-    help="Detector, such as presidio or 'http(url=\"http://localhost:3000\")'; see: spanscore detectors.",
-)
-@option(DETECTION, "--language", help="Language of the texts (default: en, or the detector's).")
-@option(DETECTION, "--entities", metavar="A,B", help="Look for and score only these types.")
-@option(
-    DETECTION, "--jobs", type=int, default=1, show_default=True, help="Detector processes, or requests at once (http)."
-)
-@option(DETECTION, "--resume", is_flag=True, help="Continue an interrupted run in this folder.")
-@option(
-    DETECTION,
-    "--max-failures",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Number of documents on which the detector may fail.",
-)
-@option(SCORING, "--threshold", type=float, default=0.9, show_default=True, help="Minimum IoU for a match.")
-@option(SCORING, "--beta", type=float, default=2.0, show_default=True, help="Weight of recall in F-beta.")
-@option(SCORING, "--score-threshold", type=float, help="Drop predictions with a lower score.")
-@option(SCORING, "--map", "label_map", metavar="FILE", help="Lines 'from: to' that override the entity alignment.")
-@option(
-    SCORING,
-    "--allow-missing-mappings",
-    is_flag=True,
-    help="Leave out spans of unknown types instead of their documents.",
-)
-@shared.resolve_option("score", "longest", default="score", what="predictions")
+@shared.annotator_option
+@shared.max_bytes_option
+@run_options
+@level_options
+@shared.by_option
 @option(STATISTICS, "--ci", "level", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
 @shared.resamples_option
 @shared.seed_option
@@ -68,13 +94,17 @@ def command(
     language: str | None,
     output: str,
     entities: str | None,
-    label_map: str | None,
+    align: str | None,
+    taxonomy: Any,
+    levels: Any,
     format_: str | None,
     text: Any,
     quiet: bool,
     level: float | None,
     resamples: int,
     seed: int,
+    score_threshold: Any,
+    annotator: str | None,
     **settings: Any,
 ) -> None:
     """Run a detector over a labelled DATASET, align the entity types, score, and write the results.
@@ -85,91 +115,71 @@ def command(
     spanscore run data.jsonl --detector 'command(run="./my-detector --fast")' -o out
     spanscore run data.jsonl --detector 'replay(file=out/predictions.jsonl)' -o again
     """
-    from spanscore.align import LabelMap
-    from spanscore.formats import read
+    from spanscore.align.taxonomy import Taxonomy
+    from spanscore.engine.inputs import Input
     from spanscore.pipeline import Job, chosen_detector, run
-    from spanscore.pipeline.outputs import FILES, check_folder, write_all
-    from spanscore.report.confusion import plotly
+    from spanscore.pipeline.outputs import FILES, write_all
     from spanscore.stats import Bootstrap
 
-    plotly()
-    types = tuple(name.strip() for name in (entities or "").split(",") if name.strip())
-    if entities is not None and not types:
-        raise UsageError("--entities names no type.")
-    made = chosen_detector(detector, language=language, entities=types)
-    if not output:
-        raise UsageError("-o names no folder.")
-    check_folder(Path(output))
-    corpus = read(dataset, format_)
+    check_folder_name(output)
+    made = chosen_detector(detector, language=language)
+    corpus = Input.of(dataset, format_, all_annotators=bool(annotator)).corpus()
     job = Job(
         dataset=corpus,
         detector=made,
         folder=Path(output),
-        entities=types,
-        label_map=shared.label_map_of(label_map) or LabelMap(),
+        entities=shared.listed_types(entities),
         ci=None if level is None else Bootstrap(level, resamples, seed),
+        score_threshold=score_threshold,
+        taxonomy=Taxonomy.of(taxonomy) if align or taxonomy or levels else None,
+        levels=levels,
+        annotator=annotator or "",
         **settings,
     )
+    with resumable(corpus, output, quiet=quiet) as shown:
+        outcome, journal = run(job, shown)
+    metrics = write_all(outcome, journal, text=text)
+    shared.print_warnings([one for one in metrics["warnings"] if one not in shown.warned], quiet=quiet)
+    _print(outcome, metrics)
+    listed = ", ".join(name for name in FILES if name != "report.html")
+    page = printable(str(Path(output) / "report.html"), limit=255)
+    click.echo(f"\nOpen {page} in a browser. Beside it: {listed}.")
+
+
+def check_folder_name(output: str) -> None:
+    """Raise if a run cannot be written to this folder, or if a library for its files is missing."""
+    from spanscore.files import check_folder
+    from spanscore.report.confusion import plotly
+
+    plotly()
+    if not output:
+        raise UsageError("-o needs the name of a folder.")
+    check_folder(output)
+
+
+@contextmanager
+def resumable(corpus: Corpus, output: str, *, quiet: bool) -> Iterator[Any]:
+    """Show the dataset and the progress of a run; if it is interrupted, print how to continue."""
+    from spanscore.cli.progress import shown_run
+
     if not quiet:
         count = f"{plural(len(corpus), 'document')}, {plural(len(corpus.start), 'span')}"
         click.echo(f"{corpus.source}: {corpus.format} ({corpus.format_reason}), {count}", err=True)
     try:
-        with _progress(quiet=quiet) as progress:
-            outcome, journal = run(job, progress)
+        with shown_run(quiet=quiet) as shown:
+            yield shown
     except KeyboardInterrupt:
         click.echo(f"spanscore: interrupted; continue with: --resume -o {printable(output, limit=255)}", err=True)
         sys.exit(130)
-    if text != "show":
-        outcome = replace(outcome, result=outcome.result.with_settings(text=text))
-    arguments = {"dataset": corpus.source, "detector": repr(made), "output": output, "ci": level, **settings}
-    metrics = write_all(outcome, journal, text=text, arguments=arguments)
-    shared.print_warnings(metrics["warnings"], quiet=quiet)
-    _print(outcome, metrics)
-    listed = ", ".join(name for name in FILES if name != "metrics.json")
-    click.echo(f"\nThe scores are in {Path(output) / 'metrics.json'}; beside it: {listed}.")
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar with rate and time left on a terminal, and a line from time to time elsewhere."""
-    if quiet:
-        yield lambda done, total: None
-        return
-    began, first = time.monotonic(), -1
-
-    def rate(done: int) -> float:
-        nonlocal first
-        first = done if first < 0 else first
-        return (done - first) / max(time.monotonic() - began, 1e-9)
-
-    if not sys.stderr.isatty():
-        last = began
-
-        def line(done: int, total: int) -> None:
-            nonlocal last
-            speed = rate(done)
-            if done == total or time.monotonic() - last >= 10:
-                last = time.monotonic()
-                left = f", {(total - done) / speed:.0f} s left" if speed and done < total else ""
-                click.echo(f"detected {done} of {total} documents ({speed:.0f}/s{left})", err=True)
-
-        yield line
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = ("detecting", BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, rate="")
-        yield lambda done, total: bar.update(task, completed=done, total=total, rate=f"{rate(done):.0f} documents/s")
 
 
 def _print(outcome: Outcome, metrics: dict[str, Any]) -> None:
-    changed = [one for one in (*outcome.alignment.gold, *outcome.alignment.pred) if one.to != one.label]
-    if changed:
+    from spanscore.report.summary import headline
+
+    if changed := list(dict.fromkeys(_aligned(outcome.alignment))):
         click.echo("Aligned types (see alignment.json for the reasons):")
-        for one in dict.fromkeys(changed):
-            click.echo(f"  {printable(one.label)} -> {'left out' if one.to is None else printable(one.to)}")
+        for line in changed:
+            click.echo(f"  {line}")
         click.echo()
     shared.print_table(outcome.result)
     details, errors = metrics["details"], metrics["errors"]
@@ -178,3 +188,14 @@ def _print(outcome: Outcome, metrics: dict[str, Any]) -> None:
         f"{plural(errors['false_positives'], 'false positive')} and "
         f"{plural(errors['false_negatives'], 'false negative')} listed."
     )
+    click.echo(headline(details["leak"]))
+
+
+def _aligned(alignment: Alignment) -> Iterator[str]:
+    """Yield the labels that have another name after alignment, with their side where the two sides differ."""
+    gold, pred = ({one.label: one.to for one in side} for side in (alignment.gold, alignment.pred))
+    for side, ours, theirs in (("gold", gold, pred), ("predicted", pred, gold)):
+        for label, to in ours.items():
+            if to != label:
+                which = "" if theirs.get(label, to) == to else f" ({side})"
+                yield f"{printable(label)}{which} -> {'left out' if to is None else printable(to)}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spanscore.cli import options as shared
+from spanscore.cli.labels import label_options
 from spanscore.cli.options import OTHER, OUTPUT, SCORING, STATISTICS, option
 from spanscore.errors import UsageError
 
@@ -16,9 +17,17 @@ if TYPE_CHECKING:
 
 @shared.command("score")
 @shared.scoring_options
+@label_options
+@shared.entities_option
+@shared.score_threshold_option
 @shared.by_option
 @shared.resolve_option("score", "longest")
-@option(SCORING, "--type-weights", metavar="FILE", help="sets, overlap: lines of gold type, system type, weight.")
+@option(
+    SCORING,
+    "--type-weights",
+    metavar="FILE",
+    help="sets, overlap: lines of gold type, system type, weight; or 'taxonomy(decay=0.5)'.",
+)
 @option(SCORING, "--kb-weights", metavar="FILE", help="sets, overlap: lines of gold id, system id, weight.")
 @option(SCORING, "--hipaa-table", metavar="FILE", help="sandbox.hipaa: lines of address type, yes or no.")
 @option(STATISTICS, "--ci", "level", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
@@ -38,6 +47,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="How to print the results.",
 )
+@option(
+    STATISTICS,
+    "--agreement",
+    metavar="FILE",
+    help="Show the agreement of annotators, a file written by agree --json, next to F.",
+)
 @option(OUTPUT, "--signature", is_flag=True, help="Print the signature of each measure.")
 @shared.jobs_option
 @option(
@@ -56,7 +71,6 @@ def command(
     measures: tuple[str, ...],
     gold_format: str | None,
     pred_format: str | None,
-    label_map: str | None,
     type_weights: str | None,
     kb_weights: str | None,
     hipaa_table: str | None,
@@ -64,6 +78,7 @@ def command(
     resamples: int,
     seed: int,
     cluster: str | None,
+    agreement: str | None,
     jobs: int,
     engine: str,
     master: str | None,
@@ -78,60 +93,78 @@ def command(
 ) -> None:
     """Score systems (PRED, or NAME=PRED) against GOLD spans. '-' reads standard input.
 
+    A PRED may be the folder of a run; it is then scored as the run was.
+
     \b
     spanscore score gold.jsonl pred.jsonl
     spanscore score gold.json base=a.jsonl new=b.jsonl -m iou -m iou.pii -o out
     spanscore score eval.txt eval.txt --gold-format 'conll(column=1)' --pred-format 'conll(column=2)'
     """
+    from spanscore.analysis.agreement_beside import read_agreement, with_agreement
     from spanscore.engine import Inputs, Plan, evaluate
+    from spanscore.engine.plan import chosen_measures
+    from spanscore.engine.runs import inputs_of_runs
     from spanscore.files import atomic_file, check_outputs
     from spanscore.measures import with_tables
     from spanscore.result.files import to_json
     from spanscore.stats import Bootstrap
 
     if level is None and cluster is not None:
-        raise UsageError("--cluster is for intervals; give --ci 0.95 too.")
+        raise UsageError("--cluster requires intervals; add --ci 0.95.")
     if master is not None and engine != "spark":
-        raise UsageError("--master is for --engine spark.")
+        raise UsageError("--master requires --engine spark.")
+    systems = shared.systems(gold, pred)
+    runs = inputs_of_runs(gold, systems, shared.given(settings), gold_format=gold_format)
+    if runs is not None:
+        measures, settings = measures or tuple(runs.measures), {**settings, **runs.settings}
+    check_outputs(json_, output)
+    if agreement is not None:
+        read_agreement(agreement)  # a wrong file is reported before anything is scored
+    how = {"gold_format": gold_format, "pred_format": pred_format, "annotator": settings.get("annotator")}
+    inputs = runs.inputs if runs else Inputs.of(gold, systems, **how)
+    chosen = chosen_measures(measures or None, inputs.gold, spark=engine == "spark")
     plan = Plan.of(
-        with_tables(measures or None, type_weights=type_weights, kb_weights=kb_weights, table=hipaa_table),
-        label_map=shared.label_map_of(label_map),
+        with_tables(chosen, type_weights=type_weights, kb_weights=kb_weights, table=hipaa_table),
         ci=None if level is None else Bootstrap(level, resamples, seed, cluster),
         keep_spans=output is not None,
         **settings,
     )
-    check_outputs(json_, output)
-    inputs = Inputs.of(gold, shared.systems(gold, pred), gold_format=gold_format, pred_format=pred_format)
     with shared.reading_bar([gold, *(one.path or "" for one in inputs.systems.values())], quiet=quiet) as progress:
         spark = None if engine == "local" else master or ""
         result = evaluate(plan, inputs, jobs=jobs, spark=spark, progress=progress)
+    result = result if runs is None else runs.finished(result)
     if text != "show":
         result = result.with_settings(text=text)
+    if agreement is not None:
+        result = with_agreement(result, agreement)
     if not quiet:
-        shared.print_inputs(result)
+        shared.print_inputs([result.inputs["gold"], *result.inputs["systems"].values()])
     shared.print_warnings(result.warnings, quiet=quiet)
     if output is not None:
         shared.save_all(result, output, text=text, report=not no_report, quiet=quiet)
     if json_ == "-":
-        click.echo(to_json(result), nl=False)
+        shared.print_data(to_json(result))
         return
     if json_ is not None:
         with atomic_file(json_) as file:
             file.write(to_json(result))
     _print(result, format_, signature)
+    if output is not None and not no_report and not quiet:
+        shared.print_report(output)
 
 
 def _print(result: Result, format_: str, signature: bool) -> None:
+    from spanscore.analysis.agreement_beside import beside
     from spanscore.result import tables
 
     if format_ in ("csv", "tsv"):
-        click.echo(tables.separated(result, "," if format_ == "csv" else "\t", signatures=signature), nl=False)
+        shared.print_data(tables.separated(result, "," if format_ == "csv" else "\t", signatures=signature))
         return
     if format_ == "markdown":
         click.echo(tables.markdown(result), nl=False)
     else:
         shared.print_table(result)
-        for sentence in tables.few_misses(result):
+        for sentence in (*beside(result), *tables.few_misses(result), *tables.gap_lines(result)):
             click.echo(sentence)
     if signature:
         click.echo()

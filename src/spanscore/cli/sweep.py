@@ -8,12 +8,15 @@ from typing import Any
 import click
 
 from spanscore.cli import options as shared
+from spanscore.cli.labels import label_options
 from spanscore.cli.options import OUTPUT, SCORING, option
 from spanscore.errors import UsageError
 
 
 @shared.command("sweep")
 @shared.scoring_options
+@label_options
+@shared.entities_option
 @shared.resolve_option("score")
 @option(
     SCORING, "--recall", type=float, help="Find the best precision with at least this recall, instead of the best F."
@@ -35,7 +38,6 @@ def command(
     gold: str,
     pred: tuple[str, ...],
     measures: tuple[str, ...],
-    label_map: str | None,
     recall: float | None,
     at: tuple[float, ...],
     json_: str | None,
@@ -44,6 +46,8 @@ def command(
     **settings: Any,
 ) -> None:
     """Score systems (PRED, or NAME=PRED) at every threshold of their predictions' scores.
+
+    A PRED may be the folder of a run; it is then scored as the run was, with predictions of any score.
 
     \b
     spanscore sweep gold.jsonl pred.jsonl -m iou
@@ -58,16 +62,15 @@ def command(
     if not all(map(math.isfinite, at)):
         raise UsageError("--at must be a number.")
     check_outputs(json_, None)
-    label_map_ = shared.label_map_of(label_map)
-    found = sweep(gold, shared.systems(gold, pred), measures or None, label_map=label_map_, **settings)
+    found = sweep(gold, shared.systems(gold, pred), measures or None, **shared.given(settings))
     shared.print_warnings(found.warnings, quiet=quiet)
     if json_ == "-":
-        click.echo(thresholds.to_json(found, recall, at), nl=False)
+        shared.print_data(thresholds.to_json(found, recall, at))
         return
     if json_ is not None:
         with atomic_file(json_) as file:
             file.write(thresholds.to_json(found, recall, at))
     if format_ == "csv":
-        click.echo(thresholds.separated(found), nl=False)
+        shared.print_data(thresholds.separated(found))
     else:
         click.echo(thresholds.plain(found, recall, at))

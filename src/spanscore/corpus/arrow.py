@@ -123,7 +123,8 @@ def _from_table(pa: Any, table: Any, labels: LabelTable, where: str) -> Corpus:
     _check_unique(table.column_names, "columns", where)
     for name in ("id", "spans"):
         if name not in table.column_names:
-            raise InputError(f"the column '{name}' is missing; a table needs the columns id and spans.", where)
+            hint = "a table needs the columns id and spans; name other columns with the format records(...)"
+            raise InputError(f"the column '{name}' is missing; {hint}.", where)
     ids = _column(table, "id")
     if ids.null_count:
         raise InputError("a document has no id.", where)
@@ -327,6 +328,8 @@ def _columns(column: Any, where: str) -> dict[str, Column]:
     except (msgspec.MsgspecError, TypeError, ValueError):
         raise InputError("attributes and metadata must be string maps or JSON objects.", where) from None
     keys = dict.fromkeys(key for row in rows for key in row)
+    if not all(isinstance(key, str) for key in keys):
+        raise InputError("the names of attributes and metadata must be strings.", where)
     try:
         return {key: Column.of([row.get(key) for row in rows]) for key in keys}
     except TypeError:

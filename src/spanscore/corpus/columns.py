@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -34,6 +34,33 @@ def ranges(low: NDArray[Any], counts: NDArray[Any]) -> Longs:
     total = int(ends[-1]) if len(ends) else 0
     numbers: Longs = np.arange(total) + np.repeat(low - (ends - counts), counts)
     return numbers
+
+
+def unclaimed(low: NDArray[Any], counts: NDArray[Any]) -> tuple[Longs, Longs]:
+    """Cut from ranges, whose beginnings ascend, what an earlier one has: each number stays with the first that has it.
+
+    >>> [part.tolist() for part in unclaimed(np.array([0, 2, 2, 7]), np.array([4, 5, 1, 2]))]
+    [[0, 4, 7, 7], [4, 3, 0, 2]]
+    """
+    high = low + counts
+    reached = np.maximum.accumulate(np.concatenate([[0], high]))[:-1]
+    first = np.maximum(low, reached)
+    return first, np.maximum(high - first, 0)
+
+
+def pieces(sizes: NDArray[Any], limit: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of rows, each of which adds up to at most this limit, or is a single row.
+
+    >>> list(pieces(np.array([3, 3, 9, 1, 1]), 6))
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    total = np.cumsum(sizes)
+    first = 0
+    while first < len(sizes):
+        before = int(total[first - 1]) if first else 0
+        last = max(int(np.searchsorted(total, before + limit, side="right")), first + 1)
+        yield first, last
+        first = last
 
 
 @dataclass(frozen=True, eq=False)

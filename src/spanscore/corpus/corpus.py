@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
+from spanscore.corpus.annotators import ANNOTATORS
 from spanscore.corpus.columns import Column, Floats, Ints, Longs, frozen, mixed, ranges
+from spanscore.corpus.in_memory import InMemory
 from spanscore.corpus.strings import Strings
-from spanscore.errors import InputError, printable
+from spanscore.errors import InputError, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +23,13 @@ if TYPE_CHECKING:
 
 MAX_OFFSET = 2**31 - 2
 """Largest offset that a span may have; offsets are stored as 32-bit integers."""
+
+
+INVENTED = "invented"
+"""The attribute of predictions that are nowhere in the text; its value is what the system returned."""
+
+MAX_LABEL = 1000
+"""Maximum number of characters of a label: longer ones are probably text in the wrong field."""
 
 
 class LabelTable(dict[str, int]):
@@ -41,14 +50,14 @@ class Tokens:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Corpus:
+class Corpus(InMemory):
     """Documents and their spans: one row per span, sorted by document, with half-open code point offsets.
 
     >>> corpus = Corpus.from_documents([
     ...     {"id": "d1", "text": "Zoë saw Ann.", "spans": [{"start": 0, "end": 3, "label": "PERSON"},
     ...                                                   {"start": 8, "end": 11, "label": "PERSON"}]}])
     >>> corpus
-    Corpus(1 documents, 2 spans, 1 labels)
+    Corpus(1 document, 2 spans, 1 label)
     >>> corpus.start.tolist(), corpus.end.tolist(), corpus.labels
     ([0, 8], [3, 11], ('PERSON',))
     """
@@ -83,7 +92,8 @@ class Corpus:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"Corpus({len(self)} documents, {len(self.start)} spans, {len(self.labels)} labels)"
+        counted = (len(self), "document"), (len(self.start), "span"), (len(self.labels), "label")
+        return f"Corpus({', '.join(plural(count, noun) for count, noun in counted)})"
 
     @classmethod
     def from_documents(cls, documents: Iterable[Mapping[str, Any]]) -> Corpus:
@@ -212,10 +222,6 @@ class Corpus:
         """Return a corpus that owns its string buffers, so that the input it was read from can be freed."""
         return self.with_columns(ids=self.ids.packed, text=None if self.text is None else self.text.packed)
 
-    def at_least(self, score: float) -> Corpus:
-        """Return the same documents without the spans that score below `score`; spans without a score stay."""
-        return self if self.score is None else self.with_spans(np.flatnonzero(~(self.score < score)))
-
     def with_spans(self, rows: NDArray[Any], **columns: Any) -> Corpus:
         """Return the same documents with only the spans in these rows, and with some columns replaced."""
         return replace(self, **{**self._rows(rows, self.doc.take(rows)), **columns})
@@ -277,11 +283,17 @@ class Corpus:
     def flaw(self) -> Flaw | None:
         """Return the first invalid span, or None.
 
-        A span is invalid if its end is before its start or past the end of the text, if its label is empty, or if its
-        score is infinite.
+        A span is invalid if its end is before its start or past the end of the text, if its label is empty or too
+        long, or if its score is infinite.
         """
         if "" in self.labels and (empty := np.flatnonzero(self.label == self.labels.index(""))).size:
             return Flaw(int(empty[0]), "label", "the label is empty; every span needs one.")
+        if long := [code for code, name in enumerate(self.labels) if len(name) > MAX_LABEL]:
+            bad = np.flatnonzero(np.isin(self.label, long))
+            if bad.size:
+                size = len(self.labels[self.label[bad[0]]])
+                what = f"the label has {size} characters; at most {MAX_LABEL} are allowed"
+                return Flaw(int(bad[0]), "label", f"{what}. Is it text in the wrong field?")
         if (bad := np.flatnonzero(self.end < self.start)).size:
             row = int(bad[0])
             return Flaw(row, "end", f"the end {self.end[row]} is before the start {self.start[row]}.")
@@ -299,23 +311,25 @@ class Corpus:
     def fingerprint(self) -> str:
         """Content hash of 16 hexadecimal digits that does not depend on the order of documents and spans.
 
-        It is the sum over all documents of a hash of their id, text and spans, so chunks can be added up and nothing
-        needs sorting. It guards against mistakes, not against malice.
+        It is the sum over all documents of a 64-bit hash of their id, text, tokens and spans, so chunks can be added up
+        and nothing needs sorting. It guards against mistakes, not against malice.
         """
         return f"{self.fingerprint_sum:016x}"
 
     @cached_property
     def fingerprint_sum(self) -> int:
         """The fingerprint as an integer; fingerprints of two parts of a corpus add up modulo 2**64."""
-        names = np.array([_mix_text(name) for name in self.labels] or [0], np.uint64)
+        names = np.array([_hash(name) for name in self.labels] or [0], np.uint64)
         spans = self.start.astype(np.uint64) << np.uint64(32)
         spans |= self.end.astype(np.uint64)
         spans += names.take(self.label)
         if self.score is not None:
-            scored = self.score.view(np.uint64) * _ODD
+            scored = (self.score.view(np.uint64) + _ODD) * _ODD  # so that a score of 0 is not like none at all
             spans += scored if not np.isnan(self.score).any() else np.where(np.isnan(self.score), 0, scored)
         for key, column in self.attrs.items():
-            values = [_mix_text(f"{key}={value!r}") for value in column.values]
+            # what a system invented is hidden in files without text, which have the same fingerprint
+            known = (value is not False if key == INVENTED else value for value in column.values)
+            values = [_hash(repr((key, value))) for value in known]
             spans += np.array([*values, 0], np.uint64)[column.codes]
         spans = mixed(spans)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(spans, dtype=np.uint64)])
@@ -325,7 +339,10 @@ class Corpus:
             places = self.tokens.start.astype(np.uint64) << np.uint64(32) | self.tokens.end.astype(np.uint64)
             np.add.at(document, self.tokens.doc, mixed(places + _ODD))
         if self.text is not None:
-            document += mixed(self.text.checks << np.uint64(32))
+            document += mixed(self.text.hashes)
+        for key in ("scored_regions", ANNOTATORS):  # metadata that scores depend on
+            if (about := self.meta.get(key)) is not None:
+                document += mixed(np.array([*(_hash(str(one)) for one in about.values), 0], np.uint64)[about.codes])
         return int(np.sum(mixed(document), dtype=np.uint64))
 
 
@@ -381,9 +398,8 @@ def _concat_tokens(parts: Sequence[Corpus], firsts: Ints) -> Tokens | None:
     )
 
 
-def _mix_text(text: str) -> int:
-    data = text.encode("utf-8", "surrogatepass")
-    return crc32(data) << 32 | crc32(data, 0x9E3779B9)
+def _hash(text: str) -> int:
+    return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)

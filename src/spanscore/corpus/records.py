@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import numpy as np
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Attr = str | int | float | bool | None
+Regions = list[tuple[int, int]]
+"""Parts of a document, as metadata may have them; they become text: `0-120,300-450`."""
 
 
 class Span(msgspec.Struct, gc=False, omit_defaults=True):
@@ -36,7 +38,7 @@ class Document(msgspec.Struct, gc=False, omit_defaults=True, kw_only=True):
     text: str | None = None
     spans: list[Span]
     tokens: list[tuple[int, int]] | None = None
-    meta: dict[str, Attr] | None = None
+    meta: dict[str, Attr | Regions] | None = None
 
 
 def from_mappings(documents: Iterable[Mapping[str, Any]]) -> Corpus:
@@ -121,7 +123,7 @@ def document_columns(documents: Sequence[Any]) -> dict[str, Any]:
         "ids": names,
         "text": None if set(map(type, texts)) <= {type(None)} else texts,
         "tokens": _tokens([document.tokens for document in documents], names, texts),
-        "meta": _columns([document.meta for document in documents]),
+        "meta": _columns([_plain(document.meta) for document in documents]),
     }
 
 
@@ -183,6 +185,16 @@ def _columns(rows: list[dict[str, Attr] | None]) -> dict[str, Column]:
         return {}
     keys = dict.fromkeys(key for row in rows if row for key in row)
     return {key: Column.of([row.get(key) if row else None for row in rows]) for key in keys}
+
+
+def _plain(meta: dict[str, Attr | Regions] | None) -> dict[str, Attr] | None:
+    """Return metadata with lists of regions as text."""
+    if meta is None or not any(isinstance(value, list) for value in meta.values()):
+        return cast("dict[str, Attr] | None", meta)
+    return {
+        key: ",".join(f"{low}-{high}" for low, high in value) if isinstance(value, list) else value
+        for key, value in meta.items()
+    }
 
 
 def _tokens(

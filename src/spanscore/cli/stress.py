@@ -1,0 +1,99 @@
+"""`spanscore stress`: a detector over labelled variants of a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spanscore.cli import options as shared
+from spanscore.cli.options import INPUT, OUTPUT, STATISTICS, option
+from spanscore.cli.perturb import perturbation_options
+from spanscore.cli.run import check_folder_name, resumable, run_options
+from spanscore.errors import printable
+
+if TYPE_CHECKING:
+    from spanscore.analysis.stress import Stress
+
+
+@shared.command("stress")
+@click.argument("gold")
+@option(INPUT, "--format", "format_", metavar="FORMAT", help=shared.format_help)
+@shared.max_bytes_option
+@perturbation_options
+@run_options
+@option(STATISTICS, "--ci", "level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
+@shared.resamples_option
+@shared.seed_option
+@option(OUTPUT, "-o", "--output", metavar="DIR", required=True, help="Folder to write to.")
+@shared.text_options
+@shared.quiet_option
+def command(
+    gold: str,
+    format_: str | None,
+    perturbations: str,
+    names: str,
+    rate: float,
+    detector: str,
+    language: str | None,
+    entities: str | None,
+    score_threshold: Any,
+    level: float,
+    resamples: int,
+    seed: int,
+    output: str,
+    text: Any,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Run a detector over GOLD and its variants, and report what each perturbation costs it.
+
+    The drop of each score is paired by document, with its confidence interval; a star marks drops that are
+    significant. With groups in the table of swap-names, the largest gap between groups is reported, too.
+    stress.json contains everything, including types that did not change; the other files are those of spanscore run
+    over all variants.
+
+    \b
+    spanscore stress gold.jsonl --detector presidio --with typos,upper,ocr -o out
+    spanscore stress gold.jsonl --with swap-names:names.tsv -o out
+    """
+    from spanscore.formats import read
+    from spanscore.pipeline import Job, chosen_detector
+    from spanscore.pipeline.outputs import write_all
+    from spanscore.pipeline.stress import run_stress, with_variants
+    from spanscore.report import stress as report
+    from spanscore.stats import Bootstrap
+
+    check_folder_name(output)
+    made = chosen_detector(detector, language=language)
+    listed = shared.listed_names(names, "--names")
+    corpus = with_variants(read(gold, format_), perturbations, seed=seed, rate=rate, names=listed)
+    job = Job(
+        dataset=corpus,
+        detector=made,
+        folder=Path(output),
+        entities=shared.listed_types(entities),
+        ci=Bootstrap(level, resamples, seed),
+        score_threshold=score_threshold,
+        **settings,
+    )
+    with resumable(corpus, output, quiet=quiet) as shown:
+        outcome, journal, found = run_stress(job, shown)
+    arguments = {"perturbations": perturbations, "names": listed, "rate": rate, "seed": seed}
+    metrics = write_all(outcome, journal, text=text, arguments=arguments, more={report.NAME: found.to_dict()})
+    shared.print_warnings([one for one in metrics["warnings"] if one not in shown.warned], quiet=quiet)
+    _print(found)
+    where = printable(str(Path(output) / report.NAME), limit=255)
+    click.echo(f"\nEverything is in {where}; beside it are the files of a run over all variants.")
+
+
+def _print(found: Stress) -> None:
+    from spanscore.report import stress as report
+
+    for number, one in enumerate(found.result.scores):
+        measure = one.name
+        click.echo(f"{'' if not number else chr(10)}Recall by {measure} (types that changed)")
+        click.echo(report.plain(found, measure))
+        for line in report.gap_lines(found, measure):
+            click.echo(line)
