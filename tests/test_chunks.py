@@ -70,7 +70,7 @@ def test_any_order_and_any_pieces(data: st.DataObject) -> None:
 @pytest.mark.parametrize("least", [2, 1 << 16])
 @pytest.mark.parametrize("side", ["gold", "pred"])
 @pytest.mark.parametrize("size", [1, 3])
-def test_an_id_that_comes_again_is_refused_wherever_it_is(
+def test_a_repeated_id_is_refused_wherever_it_is(
     side: str, size: int, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(duplicates, "LEAST", least)
@@ -110,7 +110,7 @@ def strings_alive() -> int:
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_progress_is_told(suffix: str, tmp_path: Path) -> None:
+def test_progress_is_reported(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"gold.{suffix}"
     run("convert", "examples/gold.jsonl", str(path), cwd=Path.cwd())
     told: list[int] = []

@@ -46,7 +46,7 @@ def test_a_column_is_a_list(lay: Any, strings: list[str], data: st.DataObject) -
     assert column.packed == column
     assert pickle.loads(pickle.dumps(column)) == column
     assert column.marks.tolist() == Strings.of(strings).marks.tolist()
-    assert column.checks.tolist() == Strings.of(strings).checks.tolist()
+    assert column.hashes.tolist() == Strings.of(strings).hashes.tolist()
     assert column[1:-1] == strings[1:-1]
     rows = data.draw(st.lists(st.integers(-1, max(len(strings) - 1, -1)), max_size=6))
     taken = column.take(np.array(rows, np.int64))
@@ -78,7 +78,7 @@ def test_some_are_missing(a: list[str | None], b: list[str | None]) -> None:
     assert pickle.loads(pickle.dumps(one)) == a
 
 
-def test_strings_that_share_a_mark_are_told_apart() -> None:
+def test_strings_with_the_same_hash_are_distinguished() -> None:
     known, asked = Strings.of(["a", "b"]), Strings.of(["b", "c"])
     for column in (known, asked):
         column.__dict__["marks"] = np.zeros(2, np.uint64)

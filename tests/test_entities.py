@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spanscore.align.entities import align_entities
+from spanscore.align.entities import DEFAULT, SUPPORTED, UNMAPPED, USER, align_entities
 
 PUBLISHED = dict(
     line.split("\t") for line in Path(__file__).with_name("presidio_entities_map.tsv").read_text().splitlines()
@@ -80,4 +80,36 @@ def test_a_detector_that_does_not_say_what_it_supports() -> None:
     found = align_entities(["STATUTE", "PER"], ["STATUTE", "PERSON"])
     assert [one.to for one in found.gold] == ["PERSON", "STATUTE"]
     assert not found.unmapped
-    assert found.label_map.to == {"PER": "PERSON"}
+    assert found.gold_map.to == {"PER": "PERSON"}
+    assert found.pred_map.to == {}
+
+
+def test_the_users_map_of_one_side_wins_over_that_of_both() -> None:
+    found = align_entities(
+        ["PER", "ORG", "DATE"],
+        ["PER", "ORG", "DATE"],
+        user={"per": "CLIENT", "PER": "WHO", "DATE": None},
+        user_gold={"Per": "STAFF", "DATE": "DAY"},
+        user_pred={"ORG": None},
+        supported=[],
+    )
+    assert {one.label: (one.to, one.why) for one in found.gold} == {
+        "DATE": ("DAY", USER),
+        "ORG": ("ORGANIZATION", DEFAULT),
+        "PER": ("STAFF", USER),
+    }
+    assert {one.label: (one.to, one.why) for one in found.pred} == {
+        "DATE": (None, USER),
+        "ORG": (None, USER),
+        "PER": ("WHO", USER),
+    }
+
+
+def test_an_unknown_type_of_both_sides_is_left_out_on_both_unless_a_map_has_it() -> None:
+    found = align_entities(["CASTLE"], ["CASTLE", "ROBOT"], supported=["PERSON"])
+    assert found.unmapped == ("CASTLE",)
+    assert [(one.to, one.why) for one in found.pred] == [(None, UNMAPPED), ("ROBOT", SUPPORTED)]
+    found = align_entities(["CASTLE"], ["CASTLE"], user_gold={"CASTLE": "LOCATION"}, supported=["PERSON"])
+    assert (found.gold_map.to, found.pred_map.to) == ({"CASTLE": "LOCATION"}, {})
+    found = align_entities(["CASTLE"], ["CASTLE"], user_pred={"CASTLE": "LOCATION"}, supported=["PERSON"])
+    assert (found.unmapped, found.pred_map.to) == (("CASTLE",), {"CASTLE": "LOCATION"})

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import spanscore as ss
+from calls import spanscore
 from spanscore.generate import generate, locales
 from spanscore.generate.generator import _parse
 from spanscore.generate.values import VALUES
 
 
 def run(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    call = [sys.executable, "-m", "spanscore", "generate", *arguments]
-    done = subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+    return spanscore("generate", *arguments, cwd=cwd, code=code)
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import spanscore as ss
 from spanscore.align import pair
 from spanscore.corpus import Corpus
-from spanscore.overlap import count_overlaps, overlaps
+from spanscore.overlap import Join, overlaps
 from spanscore.testing import pairs
 
 
@@ -50,15 +53,28 @@ def test_one_span_around_many() -> None:
     assert len(overlaps(inner, outer)) == count + 2
 
 
-@given(pairs())
-def test_counting_pairs_counts_the_pairs(both: tuple[ss.Corpus, ss.Corpus]) -> None:
+@given(pairs(max_spans=12), st.integers(0, 40))
+def test_blocks_hold_all_pairs_and_no_more_than_they_may(both: tuple[Corpus, Corpus], limit: int) -> None:
     pairing = pair(*both)
-    gold, pred = (side.with_spans(np.flatnonzero(side.start < side.end)) for side in (pairing.gold, pairing.pred))
-    assert count_overlaps(gold, pred) == len(overlaps(gold, pred))
+    join = Join(pairing.gold, pairing.pred)
+    whole = join.all()
+    assert join.pairs == len(whole)
+    assert join.by_gold.tolist() == np.bincount(whole.gold, minlength=len(pairing.gold.doc)).tolist()
+    expected = sorted(zip(whole.gold.tolist(), whole.pred.tolist(), whole.shared.tolist(), strict=True))
+    documents = np.bincount(pairing.gold.doc[whole.gold], minlength=len(pairing)).tolist()
+    assert join.by_document.tolist() == documents
+    for blocks, most in ((join.blocks, join.by_gold), (join.document_blocks, join.by_document)):
+        with mock.patch.object(Join, "_limit", limit):
+            found = list(blocks())
+        assert all(len(one) <= max(limit, most.max(initial=0)) for one in found)
+        rows = [set(one.gold.tolist()) for one in found]
+        assert sum(map(len, rows)) == len(set().union(*rows))
+        listed = [(a, b, c) for one in found for a, b, c in zip(one.gold, one.pred, one.shared, strict=True)]
+        assert sorted(listed) == expected
 
 
 def test_a_dense_document_is_announced_before_it_is_scored(caplog: pytest.LogCaptureFixture) -> None:
     nested = ss.Corpus.from_arrays(["d"], [0] * 1100, range(1100), range(3000, 1900, -1), ["A"] * 1100)
     ss.score(nested, nested, "exact")
     spans = 'document "d" has 1100 gold and 1100 predicted spans that overlap in 1210000 pairs'
-    assert caplog.messages == [f"{spans}: scoring it takes time and memory in proportion."]
+    assert caplog.messages == [f"{spans}: scoring it takes time in proportion."]

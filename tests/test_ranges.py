@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from calls import write
+from calls import spanscore, write
 from spanscore.engine import Inputs, Plan, evaluate, ranges
 from spanscore.engine.partial import PartialResult, assemble
 from spanscore.engine.processes import ProcessPool
@@ -37,16 +38,22 @@ def documents(count: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return gold, pred
 
 
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("converted")
+    gold, pred = documents(400)
+    write(folder / "gold.jsonl", gold)
+    write(folder / "pred.jsonl", pred)
+    for name in ("gold", "pred"):
+        spanscore("convert", f"{name}.jsonl", f"{name}.parquet", cwd=folder)
+    return folder
+
+
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(converted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(own, "LEAST", 1000)
     monkeypatch.setattr(ranges, "WORTHWHILE", 1000)
-    gold, pred = documents(400)
-    write(tmp_path / "gold.jsonl", gold)
-    write(tmp_path / "pred.jsonl", pred)
-    for name in ("gold", "pred"):
-        call = [sys.executable, "-m", "spanscore", "convert", f"{name}.jsonl", f"{name}.parquet"]
-        subprocess.run(call, cwd=tmp_path, check=True)
+    shutil.copytree(converted, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -117,6 +124,7 @@ def test_one_process_does_what_ranges_cannot(files: Path, spoil: Any) -> None:
     assert in_ranges(PLAN, inputs(files, "jsonl")) is None
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path: Path) -> None:
     gold, pred = documents(9000)
     write(tmp_path / "gold.jsonl", gold)

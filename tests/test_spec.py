@@ -100,7 +100,7 @@ def test_every_value_explains_itself(registry: Registry[Any]) -> None:
         (lambda: detector("http"), "http needs url (Address of the service, such as http://localhost:3000)"),
         (lambda: detector("http(url=a)", url="b"), "url is given twice"),
         (lambda: detector("http(url=a, timeout=0)"), "timeout must be a number greater than 0 and at most 86400"),
-        (lambda: ss.read("x", "conll(column=two)"), "column=two is not possible; column must be a whole number"),
+        (lambda: ss.read("x", "conll(column=two)"), "column=two is not valid; column must be a whole number"),
         (lambda: Conll(scheme="BIO"), "scheme must be one of auto, IO, IOB1"),
         (lambda: detector("python(function=x)", language=7), "language must be text"),
     ],

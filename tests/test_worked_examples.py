@@ -57,6 +57,14 @@ def test_token_iou() -> None:
     assert scores(gold, pred, "iou(unit=token, threshold=0.67)", text).recall == 0
 
 
+@pytest.mark.parametrize("second", [(4, 5), (4, 4)], ids=["a character", "an empty span"])
+def test_spans_that_share_a_token_but_no_character_do_not_overlap(second: tuple[int, int]) -> None:
+    gold: Spans = [("A", 0, 3), ("A", *second)]
+    found = scores(gold, gold, "iou(unit=token, threshold=0.5)", "a-bcd")
+    assert found.counts == {"tp": 2, "predicted": 2, "annotated": 2, "fp": 0, "fn": 0}
+    assert scores(gold[:1], gold[1:], "iou(unit=token, threshold=0)", "a-bcd").counts["tp"] == 0
+
+
 def test_predictions_of_several_types_on_one_span() -> None:
     text = "John Smith Johnson"
     pred = [("PERSON", 0, 4), ("LOCATION", 5, 10), ("PERSON", 11, 18)]
@@ -153,14 +161,14 @@ def test_verdicts(gold: Spans, pred: Spans, verdicts: list[str]) -> None:
         assert all(error.explanation.endswith(".") for error in found)
 
 
-def test_both_sides_of_a_wrong_type_tell_the_same_iou() -> None:
+def test_both_sides_of_a_wrong_type_show_the_same_iou() -> None:
     gold: Spans = [("ORG", 4, 30), ("LOCATION", 18, 24)]
     errors = list(scores(gold, [("ORG", 18, 24)], "iou").errors())
     told = {error.side: error.iou for error in errors if error.verdict == "wrong type"}
     assert told == {"gold": 1.0, "predicted": 1.0}
 
 
-def test_a_split_span_is_told_the_iou_of_all_its_pieces() -> None:
+def test_a_split_span_shows_the_iou_of_all_its_pieces() -> None:
     errors = list(scores([("A", 37, 53)], [("A", 37, 41), ("A", 47, 53)], "iou(merge=false)").errors())
     assert {error.iou for error in errors} == {10 / 16}
 

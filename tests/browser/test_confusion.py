@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,25 +46,45 @@ def test_the_matrix_of_a_run(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector("#confusion-matrix .heatmaplayer image")
     names = texts(page, "#confusion-matrix .xaxislayer-above text, #confusion-matrix .xtick text")
     assert "EMAIL_ADDRESS" in names
-    assert "(missed)" in names
+    rows = texts(page, "#confusion-matrix .ytick text")
+    assert (names[0], rows[0]) == ("(missed)", "(spurious)")
+    assert names[1:] == rows[1:]
+    signature = json.loads((tmp_path / "out" / "metrics.json").read_text())["signatures"][0]
+    assert texts(page, "h1 + p") == ["Counted by iou."]
+    assert texts(page, ".signature") == [signature]
     counts = json.loads((tmp_path / "out" / "metrics.json").read_text())["details"]["entity_counts"]
-    cell = _cell(page, "EMAIL_ADDRESS", "EMAIL_ADDRESS")
-    page.mouse.move(*cell)
-    page.wait_for_selector("#confusion-matrix .hoverlayer .hovertext")
-    told = texts(page, "#confusion-matrix .hoverlayer .hovertext")[0]
+    told = _hovered(page, "EMAIL_ADDRESS", "EMAIL_ADDRESS")
     assert "actual EMAIL_ADDRESS" in told
     assert f"count {counts['EMAIL_ADDRESS']['tp']}" in told
     page.screenshot(path=str(tmp_path / "matrix.png"))
 
 
+def _hovered(page: Any, actual: str, predicted: str) -> str:
+    """Return the label that the mouse brings up in the middle of a cell."""
+    from playwright.sync_api import TimeoutError as NotYet
+
+    label = page.locator("#confusion-matrix .hoverlayer .hovertext")
+    for _ in range(30):  # a plot that is being drawn ignores the mouse, and may still move
+        page.mouse.move(0, 0)
+        page.mouse.move(*_cell(page, actual, predicted))
+        with suppress(NotYet):
+            label.first.wait_for(timeout=1000)
+            break
+    return texts(page, "#confusion-matrix .hoverlayer .hovertext")[0]
+
+
 def _cell(page: Any, actual: str, predicted: str) -> tuple[float, float]:
-    """The middle of a cell on the screen."""
+    """Return the middle of a cell on the screen.
+
+    An axis knows where it starts; the margins of the layout do not, because they grow with the names of the types.
+    """
+    page.locator("#confusion-matrix").scroll_into_view_if_needed()
     found = page.evaluate(
         """([actual, predicted]) => {
-            const plot = document.getElementById("confusion-matrix"), layout = plot._fullLayout;
-            const x = layout.xaxis.ticktext.indexOf(predicted), y = layout.yaxis.ticktext.indexOf(actual);
+            const plot = document.getElementById("confusion-matrix"), {xaxis, yaxis} = plot._fullLayout;
+            const middle = (axis, name) => axis._offset + axis.d2p(axis.ticktext.indexOf(name));
             const box = plot.getBoundingClientRect();
-            return [box.x + layout.margin.l + layout.xaxis.d2p(x), box.y + layout.margin.t + layout.yaxis.d2p(y)];
+            return [box.x + middle(xaxis, predicted), box.y + middle(yaxis, actual)];
         }""",
         [actual, predicted],
     )
@@ -86,3 +107,24 @@ def test_hostile_types_are_shown_and_nothing_runs(page: Any, hostile: dict[Any, 
 
 def test_the_same_matrix_gives_the_same_bytes(hostile: dict[Any, int]) -> None:
     assert confusion.page(hostile, "a", "b") == confusion.page(hostile, "a", "b")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_any_screen_in_any_theme(browser: Any, hostile: dict[Any, int], tmp_path: Path, theme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    path = tmp_path / "matrix.html"
+    path.write_text(confusion.page(hostile, "Matrix", "Counted by iou."), encoding="utf-8")
+    context = browser.new_context(offline=True, color_scheme=theme, viewport={"width": 420, "height": 800})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#confusion-matrix .heatmaplayer image")
+    ink = "rgb(28, 32, 36)" if theme == "light" else "rgb(232, 234, 237)"
+    page.wait_for_function(
+        "ink => getComputedStyle(document.querySelector('#confusion-matrix .xtick text')).fill === ink", arg=ink
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("tbody th", has_text="PERSON").first.bounding_box()["height"] < 40  # not broken into letters
+    found = Axe().run(page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    context.close()

@@ -3,13 +3,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from calls import fork
 
 GOLD = [
     {
@@ -44,10 +44,7 @@ def folder(tmp_path: Path) -> Path:
 def run(
     *arguments: str, cwd: Path, stdin: bytes = b"", env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    call = [sys.executable, "-m", "spanscore", *arguments]
-    done = subprocess.run(
-        call, cwd=cwd, input=stdin, capture_output=True, check=False, env={**os.environ, **(env or {})}
-    )
+    done = fork(arguments, cwd, stdin=stdin, env=env)
     assert done.returncode == 0, done.stderr.decode()
     return done
 
@@ -265,3 +262,17 @@ def test_a_signature_column_and_a_label_that_nobody_has(folder: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
     assert all(row["signature"].startswith(row["measure"] + "|") for row in rows)
     assert "the label map has an entry for NOSUCH, but no span has that label." in done.stderr.decode()
+
+
+def test_entities_that_are_not_chosen_are_counted_in_one_warning(folder: Path) -> None:
+    labels = ["AGE", "DATE", "DATE", "PATIENT"]
+    spans = [{"start": 2 * at, "end": 2 * at + 1, "label": label} for at, label in enumerate(labels)]
+    (folder / "many.jsonl").write_text(json.dumps({"id": "d", "spans": spans}) + "\n")
+    (folder / "map.txt").write_text("AGE: null\n")
+    call = ("score", "many.jsonl", "pred=many.jsonl", "--entities", "PATIENT")
+    said = run(*call, cwd=folder).stderr.decode()
+    assert "gold: 3 spans were left out because of --entities: AGE (1), DATE (2)." in said
+    assert "label map" not in said
+    said = run(*call, "--map", "map.txt", cwd=folder).stderr.decode()
+    assert "gold: 1 span labelled AGE was left out by the label map." in said
+    assert "gold: 2 spans were left out because of --entities: DATE (2)." in said

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from calls import fork
+
 LINES = [
     {
         "id": f"d{i}",
@@ -21,8 +23,7 @@ LINES = [
 
 
 def run(*arguments: str | bytes, cwd: Path, stdin: bytes = b"") -> tuple[int, bytes, str]:
-    call = [sys.executable, "-m", "spanscore", *arguments]
-    done = subprocess.run(call, cwd=cwd, input=stdin, capture_output=True, check=False, timeout=60)
+    done = fork(arguments, cwd, stdin=stdin, timeout=60)
     assert b"Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout, done.stderr.decode()
 
@@ -117,14 +118,10 @@ def test_legal_files_that_were_refused(tmp_path: Path) -> None:
     sample = {"full_text": "a  b", "tokens": ["a", " ", "b"], "tags": ["O", "O", "U-PER"]}
     (tmp_path / "presidio").write_text(json.dumps([sample]))
     (tmp_path / "neleval").write_bytes(b'd\t0\t3\tQ\t1\t{"type": null}\n')
-    code, out, message = run("check", "own", "conll", "presidio", "neleval", cwd=tmp_path)
-    assert code == 0, message
-    assert [line.split()[1] for line in out.decode().splitlines() if " (" in line] == [
-        "spanscore",
-        "conll",
-        "presidio",
-        "neleval",
-    ]
+    for name, format_ in (("own", "spanscore"), ("conll", "conll"), ("presidio", "presidio"), ("neleval", "neleval")):
+        code, out, message = run("check", name, cwd=tmp_path)
+        assert code == 0, message
+        assert out.decode().split()[1] == format_
     assert b"MENTION" in out
 
 

@@ -135,7 +135,7 @@ def test_types_are_printed_once(languages: Path) -> None:
 
 def test_what_scores_cannot_be_split_by_is_told(languages: Path) -> None:
     call = ("score", "gold.jsonl", "pred.jsonl", "-m", "exact", "--by")
-    assert "use type, document or meta.KEY" in run(*call, "colour", cwd=languages, code=2)[1]
+    assert "use type, document, meta.KEY, attr.KEY" in run(*call, "colour", cwd=languages, code=2)[1]
     assert "There is no metadata field 'tongue'" in run(*call, "meta.tongue", cwd=languages, code=2)[1]
 
 
@@ -217,7 +217,7 @@ def test_names_groups_and_keys(lorehlt: Path) -> None:
     ]  # fmt: skip
     call = ("score", "gold.tsv", "sys.tsv", "-m")
     assert "There is no attribute of spans 'colour'" in run(*call, "sets::span+colour", cwd=lorehlt, code=2)[1]
-    assert "filter=is_odd is not possible" in run(*call, "sets:is_odd:span", cwd=lorehlt, code=2)[1]
+    assert "filter=is_odd is not valid" in run(*call, "sets:is_odd:span", cwd=lorehlt, code=2)[1]
     assert "must include the span" in run(*call, "overlap-maxmax::type", cwd=lorehlt, code=2)[1]
     assert "stands for sets:none:span" in run(*call, "strong_mention_match(key=type)", cwd=lorehlt, code=2)[1]
     assert "has an empty field" in run(*call, "sets::span+", cwd=lorehlt, code=2)[1]

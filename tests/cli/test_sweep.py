@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from calls import run
+from spanscore.align.score_thresholds import ScoreThresholds
 
 
 @pytest.fixture
@@ -75,3 +76,29 @@ def test_wrong_calls(call: tuple[str, ...], words: str, files: Path) -> None:
     said, error = run("sweep", *call, cwd=files, code=2)
     assert words in error
     assert not said
+
+
+def test_types_without_precision_have_recall_alone(files: Path) -> None:
+    def rows(*options: str) -> list[list[str]]:
+        said, _ = run("sweep", "gold.jsonl", "pred.jsonl", "-m", "leak", *options, cwd=files)
+        return [line.split()[-8:] for line in said.splitlines()[1:4]]
+
+    overall, a, b = rows()
+    assert overall[4] == "0.4"
+    assert a == ["leak", "A", "–", "–", "0.4", "–", "1.000", "–"]
+    assert b == ["leak", "B", "–", "–", "0.4", "–", "0.500", "–"]
+    overall, a, b = rows("--recall", "0.5", "--json", "curves.json")
+    assert a == ["leak", "A", "–", "–", "0.9", "–", "0.500", "–"]
+    assert b == ["leak", "B", "–", "–", "0.8", "–", "0.500", "–"]
+    assert [row[4] for row in rows("--recall", "0.9")] == ["–", "0.4", "–"]
+    thresholds = ScoreThresholds.of(str(files / "curves.json"))
+    assert thresholds == ScoreThresholds(others=float(overall[4]))
+
+
+def test_a_score_threshold_warns_about_predictions_without_a_score(files: Path) -> None:
+    call = ("score", "gold.jsonl", "gold.jsonl", "-m", "exact", "--score-threshold")
+    said, warned = run(*call, "0.5", cwd=files)
+    assert said.splitlines()[2].split()[:5] == ["exact", "all", "1.000", "1.000", "1.000"]
+    assert "gold: 4 predictions without a score were kept: --score-threshold does not apply to them." in warned
+    assert ": 2 predictions without a score were kept" in run(*call, "A=0.5", cwd=files)[1]
+    assert "without a score" not in run("score", "gold.jsonl", "pred.jsonl", "--score-threshold", "0.5", cwd=files)[1]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from hypothesis import given, settings
 from pyarrow import parquet
 
 import spanscore as ss
+from calls import spanscore
 from spanscore.corpus import Corpus
 from spanscore.corpus.arrow import from_table, schema_for, to_table, write_parquet
 from spanscore.errors import InputError
@@ -58,8 +57,7 @@ def test_convert_there_and_back(tmp_path: Path) -> None:
     }
     (tmp_path / "a.jsonl").write_text(json.dumps(document) + "\n")
     for source, target in (("a.jsonl", "b.parquet"), ("b.parquet", "c.jsonl")):
-        call = [sys.executable, "-m", "spanscore", "convert", source, target]
-        subprocess.run(call, cwd=tmp_path, check=True, capture_output=True)
+        spanscore("convert", source, target, cwd=tmp_path)
     assert json.loads((tmp_path / "c.jsonl").read_text()) == document
 
 
@@ -67,18 +65,9 @@ def test_the_numbers_are_those_of_json_lines(tmp_path: Path) -> None:
     said = []
     for suffix in ("jsonl", "parquet"):
         for name in ("gold", "base"):
-            call = [
-                sys.executable,
-                "-m",
-                "spanscore",
-                "convert",
-                f"examples/{name}.jsonl",
-                str(tmp_path / f"{name}.{suffix}"),
-            ]
-            subprocess.run(call, check=True, capture_output=True)
+            spanscore("convert", f"examples/{name}.jsonl", str(tmp_path / f"{name}.{suffix}"), cwd=Path.cwd())
         files = [str(tmp_path / f"{name}.{suffix}") for name in ("gold", "base")]
-        call = [sys.executable, "-m", "spanscore", "score", *files, "--ci", "0.9", "--json", "-", "-q"]
-        said.append(json.loads(subprocess.run(call, check=True, capture_output=True).stdout))
+        said.append(json.loads(spanscore("score", *files, "--ci", "0.9", "--json", "-", "-q", cwd=tmp_path).stdout))
     assert said[0]["results"] == said[1]["results"]
 
 

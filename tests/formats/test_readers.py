@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -102,13 +103,20 @@ def test_presidio(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("start", "end", "hint"),
-    [(6, 9, "UTF-16"), (8, 12, "bytes"), (5, 7, "inclusive"), (4, 7, "off by"), (0, 3, "correct")],
+    [
+        (6, 9, "presidio(unit=utf16)"),
+        (8, 12, "presidio(unit=byte)"),
+        (5, 7, "presidio(end=inclusive)"),
+        (4, 7, "presidio(base=-1)"),
+        (5, 3, "presidio(end=length)"),
+        (0, 3, "presidio(on_error=skip)"),
+    ],
 )
 def test_presidio_offsets_must_fit_the_value(start: int, end: int, hint: str, tmp_path: Path) -> None:
     entity = {"entity_type": "NAME", "entity_value": "Zoë", "start_position": start, "end_position": end}
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{"full_text": "Dr 😀 Zoë Ångström", "spans": [entity]}]))
-    with pytest.raises(ss.InputError, match=hint):
+    with pytest.raises(ss.InputError, match=re.escape(hint)):
         ss.read(path)
 
 
@@ -188,4 +196,4 @@ def test_a_format_can_be_forced_and_every_format_says_why(tmp_path: Path) -> Non
     assert ss.read(path).format == "spanscore"
     forced = ss.read(path, "presidio")
     assert (forced.format, forced.format_reason) == ("presidio", "as given")
-    assert REGISTRY.names() == ["conll", "neleval", "nlpsandbox", "parquet", "presidio", "spanscore"]
+    assert {"conll", "neleval", "nlpsandbox", "parquet", "presidio", "spanscore"} <= set(REGISTRY.names())

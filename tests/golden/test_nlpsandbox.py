@@ -106,6 +106,7 @@ def test_annotations_in_one_place_are_one_only_if_text_and_subtype_agree(tmp_pat
         "gold: 1 duplicate span counts once in sandbox.instance.",
         "pred: 3 duplicate spans count once.",
         "pred: 1 duplicate span counts once in sandbox.instance.",
+        "pred: the gold data and the predictions are the same; is one of the files the wrong one?",
     )
 
 

@@ -120,6 +120,11 @@ def test_presidio_united_states() -> None:
     token = ss.score(gold, pred, "token")["token"]
     assert numbers(token) == pytest.approx(expected["token no skip words PRF1"], abs=1e-6)
     for key, name in (
+        ("token no skip words PRF1", "presidio.token(skip=none)"),
+        ("token default skip words PRF1", "presidio.token"),
+    ):
+        assert numbers(ss.score(gold, pred, name).scores[0]) == pytest.approx(expected[key], abs=1e-6), key
+    for key, name in (
         ("span iou.9 no skip words PR", "presidio(skip=none)"),
         ("span iou.9 default skip words PR", "presidio"),
         ("span iou.5 no skip words PR", "presidio(skip=none, threshold=0.5)"),

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import spacy
 from presidio_evaluator import InputSample, span_to_tag
-from presidio_evaluator.evaluation import SpanEvaluator
+from presidio_evaluator.evaluation import SpanEvaluator, TokenEvaluator
 from presidio_evaluator.evaluation.skipwords import get_skip_words
 from presidio_evaluator.models import BaseModel
 from presidio_evaluator.span_to_tag import loaded_spacy
@@ -104,18 +104,18 @@ def skip(name: str, folder: Path) -> str:
     return f"@{path}"
 
 
-def compare(theirs: Any, gold: ss.Corpus, pred: ss.Corpus, parameters: str) -> int:
-    """Compare all counts and ratios; return how many spans are annotated."""
-    measures = [f"presidio({parameters})", f"presidio.pii({parameters})"]
+def compare(theirs: Any, gold: ss.Corpus, pred: ss.Corpus, parameters: str, name: str = "presidio") -> int:
+    """Compare all counts and ratios; return how many spans or tokens are annotated."""
+    measures = [f"{name}({parameters})", f"{name}.pii({parameters})"]
     ours = ss.score(gold, pred, measures, beta=2)
     rows = {label: row for label, row in theirs.per_type.items() if row.num_annotated or row.num_predicted}
-    assert set(rows) == set(ours["presidio"].by_type)
+    assert set(rows) == set(ours[name].by_type)
     for label, row in rows.items():
-        score = ours["presidio"].by_type[label]
+        score = ours[name].by_type[label]
         counts = (row.true_positives, row.num_predicted, row.num_annotated)
         assert (score.counts["tp"], score.counts["predicted"], score.counts["annotated"]) == counts
         assert all(map(same, (score.precision, score.recall, score.f), (row.precision, row.recall, row.f_beta)))
-    pii = ours["presidio.pii"]
+    pii = ours[f"{name}.pii"]
     counts = (theirs.pii_true_positives, theirs.pii_predicted, theirs.pii_annotated)
     assert (pii.counts["tp"], pii.counts["predicted"], pii.counts["annotated"]) == counts
     ratios = (theirs.pii_precision, theirs.pii_recall, theirs.pii_f)
@@ -142,6 +142,35 @@ def test_tagged_tokens(words: str, threshold: float, unit: str, tmp_path: Path) 
     theirs = evaluator.calculate_score_on_df(frame, beta=2)
     sides = corpus(frame, "annotation"), corpus(frame, "prediction")
     assert compare(theirs, *sides, f"threshold={threshold}, unit={unit}, skip={skip(words, tmp_path)}") > DOCUMENTS
+
+
+@pytest.mark.parametrize("generic", [None, "ID", "NUMBER"])
+@pytest.mark.parametrize("words", LISTS)
+def test_tokens(words: str, generic: str | None, tmp_path: Path) -> None:
+    """Some tags are generic, except those of skip words: see the next test."""
+    frame = tagged(("tokens", words, generic))
+    rng = random.Random(f"{words} {generic}")
+    skipped = set(LISTS[words] or get_skip_words()) if words != "none" else set()
+    for column in ("annotation", "prediction"):
+        frame[column] = [
+            generic if generic and tag != "O" and token.lower().strip() not in skipped and rng.random() < 0.3 else tag
+            for token, tag in zip(frame["token"], frame[column], strict=True)
+        ]
+    theirs = TokenEvaluator(skip_words=LISTS[words]).calculate_score_on_df(frame, beta=2)
+    sides = corpus(frame, "annotation"), corpus(frame, "prediction")
+    assert compare(theirs, *sides, f"skip={skip(words, tmp_path)}", "presidio.token") > DOCUMENTS
+
+
+def test_generic_tags_of_skip_words_are_subtracted_twice_by_the_tool() -> None:
+    """The word "of", tagged PERSON in the gold data and ID by the system, leaves the tool with minus one token."""
+    rows = [[0, "of", 0, "PERSON", "ID", "of"], [1, "Ann", 0, "PERSON", "ID", "Ann"]]
+    frame = pd.DataFrame(rows, columns=["sentence_id", "token", "start_indices", "annotation", "prediction", "text"])
+    theirs = TokenEvaluator(skip_words=["of"]).compare(
+        InputSample(full_text="of", tokens=["of"], tags=["PERSON"]), ["ID"]
+    )[0]
+    assert theirs == {("PERSON", "ID"): -1, ("PERSON", "PERSON"): 1}
+    ours = ss.score(corpus(frame, "annotation"), corpus(frame, "prediction"), "presidio.token")["presidio.token"]
+    assert ours.counts == {"tp": 2, "predicted": 2, "annotated": 2, "fp": 0, "fn": 0}
 
 
 def test_tokens_of_a_dataset_are_where_the_tool_has_them(tmp_path: Path) -> None:

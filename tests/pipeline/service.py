@@ -7,6 +7,7 @@ The first requests for a text that begins with a word in braces fail in that way
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -30,6 +31,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path.startswith("/supportedentities"):
             self._answer(200, list(self.detector.describe().types.supported or ()))
+        elif self.path == "/version":
+            self._answer(200, {"version": os.environ.get("SERVICE_VERSION", "1")})
         else:
             self._answer(200, "up")
 
@@ -76,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    Handler.detector = Presidio(language="en")
+    Handler.detector = Presidio(language="en", model="blank")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print(server.server_address[1], flush=True)
     sys.stdout.close()

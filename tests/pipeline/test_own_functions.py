@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from calls import spanscore, write
+from calls import started as spanscore
+from calls import write
 from spanscore.engine.processes import ProcessPool
 
+JOBS = ["1", pytest.param("2", marks=pytest.mark.slow)]
 MINE = """
 import os, sys, time
 def fine(text, language):
@@ -25,6 +27,8 @@ def fine(text, language):
 def exits(text, language):
     sys.exit("secret " + text)
 def nothing(text, language):
+    return []
+def alone(text):
     return []
 def hangs(text, language):
     time.sleep(600)
@@ -51,13 +55,60 @@ def function(name: str, *more: str) -> tuple[str, ...]:
     return ("run", "data.jsonl", "--detector", f"python(function=mine:{name})", "-q", *more)
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_function_that_takes_no_language_is_refused_before_detection(mine: Path) -> None:
+    said = spanscore(*function("alone", "-o", "out"), cwd=mine, code=2).stderr
+    assert "'mine:alone' cannot be called with a text and a language; give it two parameters." in said
+    assert not (mine / "out").exists()
+
+
+@pytest.mark.parametrize("jobs", JOBS)
 def test_a_function_that_exits_does_not_end_the_run(jobs: str, mine: Path) -> None:
     said = spanscore(*function("exits", "-o", "out", "--jobs", jobs), cwd=mine, code=2).stderr
-    assert "the function raised SystemExit" in said
-    assert "secret" not in said
+    assert "the function raised SystemExit at mine.py:8;" in said
+    assert "text 0" not in said
     said = spanscore(*function("odd", "-o", "odd", "--jobs", jobs), cwd=mine, code=2).stderr
     assert "a score that is not a finite number" in said
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import os\nimport no_such_thing\n", "ModuleNotFoundError at broken.py:2: No module named 'no_such_thing'."),
+        ("def find(text, language)\n", "SyntaxError at broken.py:1: expected ':'."),
+        ("import json\njson.loads('{')\n", "JSONDecodeError at broken.py:2: Expecting property name"),
+        ("raise SystemExit('give a key')\n", "SystemExit at broken.py:1: give a key."),
+    ],
+)
+def test_import_errors_show_the_users_file_line_and_message(code: str, words: str, jobs: str, mine: Path) -> None:
+    (mine / "broken.py").write_text(code)
+    call = ("run", "data.jsonl", "--detector", "python(function=broken:find)", "-o", "out", "--jobs", jobs)
+    said = spanscore(*call, cwd=mine, code=2).stderr
+    assert f"cannot import the module 'broken': {words}" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("return {}['missing ' + text]", "KeyError at part.py:2;"),
+        ("raise ValueError(text.upper().replace(' ', '_'))", "ValueError at part.py:2;"),
+        ("raise ValueError(text[:2])", "ValueError at part.py:2;"),
+        ("raise ValueError('no name' + text[::-1])", "ValueError at part.py:2;"),
+        ("compile(text, text, 'exec')", "SyntaxError at part.py:2;"),
+        ("raise ValueError('no model, ask Al')", "ValueError at part.py:2: no model, ask Al;"),
+    ],
+)
+def test_runtime_errors_show_the_users_file_and_line_but_no_text(code: str, shown: str, mine: Path) -> None:
+    (mine / "part.py").write_text(f"def parse(text):\n    {code}\n")
+    (mine / "whole.py").write_text(
+        "import json\nimport part\n\n\ndef find(text, language):\n    return json.loads(json.dumps(part.parse(text)))\n"
+    )
+    write(mine / "data.jsonl", [{"id": "a", "text": "Al Miller, 4711", "spans": []}])
+    call = ("run", "data.jsonl", "--detector", "python(function=whole:find)", "-o", "out")
+    said = spanscore(*call, cwd=mine, code=2).stderr
+    assert f'document "a": the detector failed: the function raised {shown}' in said
+    failure = json.loads((mine / "out" / "predictions.partial.jsonl").read_text())["meta"]["failure"]
+    assert failure == f"the function raised {shown.rstrip(';')}"
 
 
 def test_a_failed_write_keeps_the_previous_results(mine: Path) -> None:
@@ -105,7 +156,7 @@ def test_answers_that_may_belong_to_other_documents_are_not_kept(mine: Path) -> 
         assert not (mine / name).exists()
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", JOBS)
 def test_ctrl_c_ends_the_run_at_once(jobs: str, mine: Path) -> None:
     call = [sys.executable, "-m", "spanscore", *function("hangs", "-o", "out", "--jobs", jobs)]
     environment = {**os.environ, "PYTHONPATH": str(mine)}
@@ -139,7 +190,7 @@ def test_two_runs_do_not_share_a_folder(mine: Path) -> None:
     said = spanscore(*function("hangs", "-o", "out", "--resume"), cwd=mine, code=2).stderr
     process.kill()
     process.wait()
-    assert "another run is writing to this folder" in said
+    assert "another process is writing to this folder" in said
 
 
 def test_line_breaks_in_errors_survive_in_csv(mine: Path) -> None:
@@ -147,7 +198,7 @@ def test_line_breaks_in_errors_survive_in_csv(mine: Path) -> None:
     write(mine / "data.jsonl", [{"id": "a", "text": "x\r=1+1\n", "spans": spans}])
     spanscore(*function("nothing", "-o", "out"), cwd=mine)
     with (mine / "out" / "false_negatives.csv").open(newline="") as file:
-        assert [row["text"] for row in csv.DictReader(file)] == ["x\r=1+1"]
+        assert [row["text"] for row in csv.DictReader(file)] == ["x\r'=1+1"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +217,7 @@ def test_impossible_settings_are_refused_before_detection(call: tuple[str, ...],
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", JOBS)
 def test_a_signal_ends_the_run_whatever_the_function_catches(number: signal.Signals, jobs: str, tmp_path: Path) -> None:
     """The journal stays, and the run can be continued."""
     (tmp_path / "slow.py").write_text(

@@ -26,7 +26,7 @@ from spanscore.result.files import to_json
 from spanscore.stats import Bootstrap
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-MEASURES = ["iou", "exact", "presidio.pii"]
+MEASURES = ["iou", "exact", "presidio.pii", "leak", "leak.entity", "leak.document", "leak.char"]
 
 
 def corpora(count: int, seed: int = 1) -> tuple[ss.Corpus, ss.Corpus]:
@@ -80,6 +80,20 @@ def test_files_give_the_same_json(spark: Any, files: tuple[str, str]) -> None:
     assert to_json(found) == to_json(local)
 
 
+def test_levels_and_shared_types_of_dataframes_and_files(spark: Any, files: tuple[str, str]) -> None:
+    labels = sorted({label for path in files for label in ss.read(path).labels})
+    names = ("FIRSTNAME", "PERSON", "CITY", "DATE", "castle")
+    maps = [{label: names[(number + side) % len(names)] for number, label in enumerate(labels)} for side in (0, 1)]
+    settings: dict[str, Any] = {"levels": "pii,branch,type,raw", "gold_map": maps[0], "pred_map": maps[1]}
+    settings["shared_types"] = True
+    local = ss.score(*files, "exact", keep_spans=False, **settings)
+    gold, pred = (spark.read.parquet(path) for path in files)
+    frames = ss.score(gold, pred, "exact", **settings)
+    assert results(to_json(frames)) == results(to_json(local))
+    found = evaluate(Plan.of("exact", **settings), Inputs.of(files[0], {"pred": files[1]}), spark="local[2]")
+    assert to_json(found) == to_json(local)
+
+
 def test_files_in_a_different_order_with_a_missing_document(spark: Any, tmp_path: Path) -> None:
     import numpy as np
 
@@ -88,7 +102,8 @@ def test_files_in_a_different_order_with_a_missing_document(spark: Any, tmp_path
     found = evaluate(Plan.of(MEASURES), Inputs.of(files[0], {"pred": files[1]}), spark="local[2]")
     local = ss.score(ss.read(files[0]), ss.read(files[1]), MEASURES)
     assert results(to_json(found)) == results(to_json(local))
-    assert found.warnings == local.warnings == ("pred: 1 gold document without output; its spans count as missed.",)
+    assert found.warnings == local.warnings
+    assert local.warnings[-1] == "pred: 1 gold document without output; its spans count as missed."
 
 
 def test_the_command_line(files: tuple[str, str]) -> None:
@@ -114,7 +129,7 @@ def test_errors_are_one_sentence(spark: Any, files: tuple[str, str]) -> None:
     for more, words in (
         (["gold.jsonl", files[1], "--engine", "spark"], "is not a *.parquet file"),
         ([*files, "--engine", "spark", "-o", "out"], "score them without Spark"),
-        ([*files, "--master", "local[2]"], "--master is for --engine spark"),
+        ([*files, "--master", "local[2]"], "--master requires --engine spark"),
     ):
         done = subprocess.run(
             [sys.executable, "-m", "spanscore", "score", *more], capture_output=True, text=True, check=False

@@ -1,0 +1,50 @@
+"""summary.html in a browser without a network: looked at, and printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from spanscore.generate import generate
+
+
+def test_the_summary_of_a_run_fits_on_one_page(page: Any, tmp_path: Path) -> None:
+    lines: list[str] = []
+    for one in generate(120, seed=7):
+        spans = [{"start": span.start, "end": span.end, "label": span.label} for span in one.spans]
+        meta = {"ward": f"ward {len(lines) % 9}", "year": 2000 + len(lines) % 7}
+        lines.append(json.dumps({"id": one.id, "text": one.text, "spans": spans, "meta": meta}))
+    (tmp_path / "data.jsonl").write_text("\n".join(lines))
+    by = ("--by", "meta.ward", "--by", "meta.year")
+    call = [
+        sys.executable,
+        "-m",
+        "spanscore",
+        "run",
+        "data.jsonl",
+        "--detector",
+        "presidio(model=blank)",
+        *by,
+        "-o",
+        "out",
+    ]
+    subprocess.run(call, cwd=tmp_path, check=True, capture_output=True)
+    page.goto((tmp_path / "out" / "summary.html").as_uri())
+    said = json.loads((tmp_path / "out" / "metrics.json").read_text())["details"]["leak"]
+    lead = page.text_content(".lead")
+    assert lead.startswith(f"{said['readable']} of {said['counts']['annotated']} private spans stay readable: ")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    first = page.text_content("table tbody tr:first-child")
+    assert first.startswith("PERSON")
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 22, 22)"
+    name = page.locator("tbody th", has_text="PERSON").first
+    assert name.bounding_box()["width"] > 60  # a name is not broken into letters
+    printed = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 1

@@ -1,0 +1,78 @@
+"""What people's functions return: spans of spaCy, Presidio, Hugging Face pipelines and GLiNER."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spanscore as ss
+from spanscore.corpus.records import Span
+from spanscore.detectors import Failure, spans_of
+
+TEXT = "😀 Ann Lee left."
+ANN = (2, 9)
+
+
+def spacy_doc() -> Any:
+    spacy = pytest.importorskip("spacy")
+    doc = spacy.blank("en")(TEXT)
+    doc.ents = [doc.char_span(*ANN, label="PERSON")]
+    return doc
+
+
+def presidio_result() -> Any:
+    analyzer = pytest.importorskip("presidio_analyzer")
+    about = {"recognizer_name": "Mine"}
+    return analyzer.RecognizerResult("PERSON", *ANN, 0.85, recognition_metadata=about)
+
+
+@pytest.mark.parametrize(
+    ("returned", "score", "attrs"),
+    [
+        (lambda: spacy_doc(), None, None),
+        (lambda: spacy_doc().ents, None, None),
+        (lambda: list(spacy_doc().ents), None, None),
+        (lambda: [presidio_result()], 0.85, {"recognizer": "Mine"}),
+        (lambda: [presidio_result().to_dict()], 0.85, {"recognizer": "Mine"}),
+        (
+            lambda: [{"entity_group": "PERSON", "score": np.float32(0.5), "word": "Ann Lee", "start": 2, "end": 9}],
+            0.5,
+            None,
+        ),
+        (lambda: [{"start": 2, "end": 9, "text": "Ann Lee", "label": "PERSON", "score": 0.5}], 0.5, None),
+        (lambda: ({"start": np.int64(2), "end": 9, "label": "PERSON"} for _ in range(1)), None, None),
+        (lambda: [Span(2, 9, "PERSON", 0.25, {"kbid": "Q1"})], 0.25, {"kbid": "Q1"}),
+        (lambda: [{"start": 2, "end": 9, "label": "PERSON", "attrs": {"a": 1, "b": [1]}}], None, {"a": 1}),
+    ],
+)
+def test_shapes(returned: Any, score: float | None, attrs: Any) -> None:
+    assert spans_of(returned(), len(TEXT)) == [Span(*ANN, "PERSON", score, attrs)]
+    corpus = ss.Corpus.from_documents([{"id": "d", "text": TEXT, "spans": []}])
+    found = ss.detect(corpus, "python", function=lambda text, language: returned())
+    assert [(one.start, one.end, one.label) for one in next(iter(found.documents())).spans] == [(*ANN, "PERSON")]
+
+
+def stops() -> Iterator[Any]:
+    yield {"start": 0, "end": 1, "label": "A"}
+    raise ValueError("text")
+
+
+@pytest.mark.parametrize(
+    ("returned", "why"),
+    [
+        ([{"entity": "B-PER", "index": 1, "score": 0.5, "word": "Ann", "start": 2, "end": 5}], "aggregation_strategy"),
+        ({"start": 2, "end": 9, "label": "PERSON"}, "expected a list of spans, not dict"),
+        ("Ann", "expected a list of spans, not str"),
+        (None, "expected a list of spans, not NoneType"),
+        ([{"start": None, "end": None, "entity_group": "PER"}], "no integer start and end"),
+        (stops(), r"cannot be read \(ValueError\)"),
+    ],
+)
+def test_what_is_refused(returned: Any, why: str) -> None:
+    found = spans_of(returned, len(TEXT))
+    assert isinstance(found, Failure)
+    assert re.search(why, found.why)

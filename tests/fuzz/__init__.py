@@ -1,0 +1,1 @@
+"""Attacks on readers: mutated inputs, a campaign that counts them, and a harness for atheris."""

@@ -1,0 +1,173 @@
+"""Fingerprints of detectors: in run.json, in every signature, and in the way of resuming with another detector."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calls import spanscore, write
+from spanscore.detectors import Detector, detector
+from spanscore.detectors.fingerprint import content_hash, digest
+
+HERE = Path(__file__).parent
+FUNCTION = """
+from helper import LABEL
+def find(text, language):
+    return [{"start": 0, "end": 3, "label": LABEL}]
+"""
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"spans": [{"start": 0, "end": 3, "label": "PERSON"}]}))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "data.jsonl", [{"id": str(i), "text": "Ann", "spans": []} for i in range(6)])
+    (tmp_path / "mine.py").write_text(FUNCTION)
+    (tmp_path / "helper.py").write_text("LABEL = 'PERSON'\n")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def about(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "out" / "run.json").read_text())
+    return found
+
+
+def cut(folder: Path) -> None:
+    """Make a finished run look like one that was killed after three documents."""
+    out = folder / "out"
+    lines = (out / "predictions.jsonl").read_text().splitlines(keepends=True)
+    (out / "predictions.partial.jsonl").write_text("".join(lines[:3]))
+    (out / "run.partial.json").write_text(json.dumps({"detection": about(folder)["detection"]}))
+    for name in ("predictions.jsonl", "metrics.json", "run.json"):
+        (out / name).unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", [True, False], ids=["killed", "finished"])
+@pytest.mark.parametrize(
+    ("spec", "changed", "content", "named"),
+    [
+        ("python(function=mine:find)", "mine.py", FUNCTION + "# changed\n", "module mine: "),
+        ("python(function=mine:find)", "helper.py", "LABEL = 'NAME'\n", "module helper: "),
+        (f'command(run="{sys.executable} program.py")', "program.py", PROGRAM + "# changed\n", "file program.py: "),
+    ],
+    ids=["function", "helper", "program"],
+)
+def test_resuming_with_another_detector_is_refused(
+    spec: str, changed: str, content: str, named: str, killed: bool, folder: Path
+) -> None:
+    call = ("run", "data.jsonl", "--detector", spec, "-o", "out", "-q")
+    spanscore(*call, cwd=folder)
+    first = about(folder)
+    if killed:
+        cut(folder)
+    (folder / changed).write_text(content)
+    before = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    said = spanscore(*call, "--resume", cwd=folder, code=2).stderr
+    assert "the detector has changed since this run began" in said
+    assert named in said
+    assert "--resume-anyway" in said
+    assert {path.name: path.read_bytes() for path in (folder / "out").iterdir()} == before
+    spanscore(*call, "--resume-anyway", cwd=folder)
+    second = about(folder)
+    old, new = (digest(one["detection"]["fingerprint"]) for one in (first, second))
+    assert second["documents_detected_now"] == (3 if killed else 0)
+    (change,) = second["resumed_anyway"]
+    assert change["before"] == old != new
+    assert [one.startswith(named) for one in change["changed"]] == [True]
+    assert any("the detector changed during this run" in one for one in second["warnings"])
+    assert all(f"|detector:{old}+{new}|" in one for one in second["signatures"])
+    # what was recorded stays recorded
+    spanscore(*call, "--resume", cwd=folder)
+    assert about(folder)["resumed_anyway"] == [change]
+
+
+def test_a_fingerprint_is_in_every_signature(folder: Path) -> None:
+    call = ("run", "data.jsonl", "--detector", "python(function=mine:find)", "-o", "out", "-q")
+    spanscore(*call, cwd=folder)
+    run = about(folder)
+    fingerprint = run["detection"]["fingerprint"]
+    assert list(fingerprint) == ["option function", "module helper", "module mine"]
+    assert fingerprint["module mine"] == content_hash(folder / "mine.py")
+    part = f"|detector:{digest(fingerprint)}|"
+    metrics = json.loads((folder / "out" / "metrics.json").read_text())
+    results = json.loads((folder / "out" / "results.json").read_text())
+    found = [*run["signatures"], *metrics["signatures"], *(row["signature"] for row in results["results"])]
+    assert all(part in one for one in found)
+    assert part in (folder / "out" / "confusion_matrix.html").read_text()
+    # scoring again by the report finds the same signatures
+    spanscore("report", "out", "-o", "again.html", cwd=folder)
+
+
+def test_the_place_of_a_file_does_not_matter_but_its_content_does(tmp_path: Path) -> None:
+    for name, label in (("a", "X"), ("b", "X"), ("c", "Y")):
+        (tmp_path / name).mkdir()
+        span = {"start": 0, "end": 1, "label": label}
+        write(tmp_path / name / "p.jsonl", [{"id": "1", "text": "Ann", "spans": [span]}])
+    found = [detector("replay", file=str(tmp_path / name / "p.jsonl")).fingerprint() for name in "abc"]
+    assert found[0] == found[1] != found[2]
+    assert content_hash(tmp_path / "a") == content_hash(tmp_path / "b") != content_hash(tmp_path / "c")
+    (tmp_path / "b" / "p.jsonl").rename(tmp_path / "b" / "q.jsonl")
+    assert content_hash(tmp_path / "a") != content_hash(tmp_path / "b")
+
+
+def test_options_that_change_nothing_do_not_count() -> None:
+    slow, quick, other = (
+        detector("http", url=url, timeout=seconds) for url, seconds in (("a:1", 10), ("a:1", 20), ("b:1", 20))
+    )
+    assert Detector.fingerprint(slow) == Detector.fingerprint(quick) != Detector.fingerprint(other)
+
+
+def test_the_version_of_a_service_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for told in ("1", "2"):
+        monkeypatch.setenv("SERVICE_VERSION", told)
+        with subprocess.Popen([sys.executable, str(HERE / "service.py")], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            http = detector("http", url=f"http://127.0.0.1:{process.stdout.readline().strip()}")
+            found.append(http.fingerprint()["service version"])
+            http.close()
+            process.kill()
+    assert found == ["1", "2"]
+
+
+@pytest.mark.slow
+def test_resuming_with_another_model_is_refused(folder: Path) -> None:
+    save_model(folder / "model", "Ann")
+    (folder / "nlp.yaml").write_text("nlp_engine_name: spacy\nmodels:\n  - {lang_code: en, model_name: model}\n")
+    call = ("run", "data.jsonl", "--detector", "presidio(nlp_config=nlp.yaml)", "-o", "out", "-q")
+    spanscore(*call, cwd=folder)
+    first = about(folder)["detection"]["fingerprint"]
+    assert first["spaCy model"].startswith("en_pipeline 0.0.0 ")
+    assert {"package presidio-analyzer", "package spacy", "option nlp_config"} <= first.keys()
+    cut(folder)
+    save_model(folder / "model", "Anne")
+    said = spanscore(*call, "--resume", cwd=folder, code=2).stderr
+    assert "the detector has changed since this run began (spaCy model: en_pipeline 0.0.0 " in said
+    spanscore(*call, "--resume-anyway", cwd=folder)
+    assert len(about(folder)["resumed_anyway"]) == 1
+    assert about(folder)["documents_detected_now"] == 3
+    found = [
+        [span["label"] for span in json.loads(line)["spans"]]
+        for line in (folder / "out" / "predictions.jsonl").read_text().splitlines()
+    ]
+    assert found == [["PERSON"]] * 3 + [[]] * 3
+
+
+def save_model(path: Path, name: str) -> None:
+    """Save a spaCy pipeline that finds one name."""
+    import spacy
+
+    pipeline = spacy.blank("en")
+    ruler: Any = pipeline.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "PERSON", "pattern": name}])
+    pipeline.to_disk(path)

@@ -1,0 +1,146 @@
+"""What the report page says first, and which examples it lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spanscore as ss
+from calls import run, write
+from spanscore.report.page import Payload
+from spanscore.report.page.answer import answers, notes
+from spanscore.report.page.examples import Examples
+from spanscore.report.page.frequent import Frequent
+
+
+def corpus(*documents: list[tuple[int, int, str]], text: str | None = "Ann Lee met Bob Ray in Oslo") -> ss.Corpus:
+    found = []
+    for number, spans in enumerate(documents):
+        listed = [{"start": start, "end": end, "label": label} for start, end, label in spans]
+        found.append({"id": f"d{number}", "spans": listed, **({} if text is None else {"text": text})})
+    return ss.Corpus.from_documents(found)
+
+
+NAMES = [(0, 7, "PERSON"), (12, 19, "PERSON"), (23, 27, "CITY")]
+
+
+def test_the_headline_of_leaks() -> None:
+    gold, pred = corpus(NAMES, NAMES, []), corpus(NAMES[:1], NAMES[:2], [])
+    found = answers(ss.score(gold, pred, ["exact", "leak"]), ss.Bootstrap())
+    assert [one["lead"] for one in found] == [found[0]["lead"]] * 2
+    assert found[0]["lead"].startswith("3 of 6 private spans stay readable: 50% [")
+    assert found[0]["worst"] == [["CITY", 2, 2], ["PERSON", 1, 4]]
+    assert found[0]["documents"].startswith("2 of 2 documents with annotations are affected: 100% [")
+    assert [tile["name"] for tile in found[0]["tiles"]] == ["leak", "recall", "precision", "f", "documents"]
+    assert [tile["shown"] for tile in found[0]["tiles"]] == ["50%", "0.500", "1.000", "0.667", "2"]
+    assert found[0]["tiles"][1]["note"] == "by exact"
+    assert found[1]["tiles"][1]["note"] == "by leak"
+
+
+def test_the_headline_of_errors() -> None:
+    gold, pred = corpus(NAMES, NAMES, []), corpus(NAMES[:1], NAMES[:2], [(8, 11, "CITY")])
+    found = answers(ss.score(gold, pred, "exact"), ss.Bootstrap())[0]
+    assert found["kind"] == "errors"
+    assert found["lead"].startswith("3 of 6 annotated spans are missed or wrong: 50% [")
+    assert " 1 of 4 predictions is wrong: 25% [" in found["lead"]
+    assert found["worst"] == [["CITY", 2, 2], ["PERSON", 1, 4]]
+    assert [tile["name"] for tile in found["tiles"]] == ["recall", "precision", "f", "documents"]
+
+
+def test_a_measure_across_documents_has_no_documents() -> None:
+    linked = [{"id": "d", "spans": [{"start": 0, "end": 3, "label": "X", "attrs": {"kbid": "Q1"}}]}]
+    gold = ss.Corpus.from_documents(linked)
+    found = answers(ss.score(gold, gold, "b_cubed"), ss.Bootstrap())[0]
+    assert found["lead"] == "Recall 1.000, precision 1.000, F1 1.000 by b_cubed."
+    assert found["documents"] is None
+
+
+def test_nothing_annotated_and_nothing_predicted() -> None:
+    found = answers(ss.score(corpus([]), corpus([]), "exact"), ss.Bootstrap())[0]
+    assert found["lead"] == "The data has no spans, so there are no errors."
+    assert found["worst"] == []
+
+
+def test_notes_begin_with_what_was_not_looked_for_or_left_out() -> None:
+    result = ss.score(corpus(NAMES, NAMES), corpus(NAMES), "exact").with_settings(not_looked_for=["CITY"])
+    result = result.with_warnings(["a note.", "the detector does not look for CITY (2)."])
+    first, rest = notes(result, ["another note."])
+    assert first[0] == "Not looked for by the detector: CITY (2 spans, all counted)."
+    assert "1 gold document without output" in first[1]
+    assert rest == ["a note.", "another note."]
+
+
+def test_a_boundary_error_is_one_example_and_still_two_cells() -> None:
+    gold, pred = corpus(NAMES), corpus([(0, 3, "PERSON"), (13, 19, "PERSON"), (8, 11, "CITY")])
+    scores = ss.score(gold, pred, "exact").scores[0]
+    examples = Examples.of(scores)
+    assert examples.twin.sum() == 2
+    shown = examples.shown(np.zeros(1, np.int64), {"CITY": 0, "PERSON": 1})
+    assert len(shown["doc"]) == 4
+    assert shown["also"].count(1) == 2
+    cells = Counter(zip(shown["gl"], shown["cell"], strict=True)) + Counter(
+        (-1, code) for code in shown["also"] if code >= 0
+    )
+    names = {None: -1, "CITY": 0, "PERSON": 1}
+    assert cells == {(names[a], names[b]): count for (a, b), count in scores.confusion.items()}
+
+
+@pytest.mark.parametrize(("how", "strings"), [("show", {"Oslo": 3, "Ann Lee": 2}), ("mask", {"Xxxx": 3, "Xxx Xxx": 3})])
+def test_frequent_strings(how: Any, strings: dict[str, int]) -> None:
+    gold = corpus(NAMES, [NAMES[0], NAMES[2]], [NAMES[2]])
+    result = ss.score(gold, corpus([], [], []), "exact")
+    found = Frequent.of(Examples.of(result.scores[0]), result.scores[0].pairing, how)  # type: ignore[arg-type]
+    assert found is not None
+    assert {string: count for _, _, string, count in found.listed} == strings
+    assert Counter(found.group.tolist())[0] == found.listed[0][3]
+
+
+def test_no_frequent_strings_without_text() -> None:
+    for how, text in (("hide", "Ann Lee met Bob Ray in Oslo"), ("show", None)):
+        gold = corpus(NAMES, NAMES, text=text)
+        scores = ss.score(gold, corpus([], [], text=text), "exact").scores[0]
+        assert Frequent.of(Examples.of(scores), scores.pairing, how) is None  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def compared(tmp_path: Path) -> Path:
+    listed = [{"start": start, "end": end, "label": label} for start, end, label in NAMES]
+    for name, spans in (("gold", listed), ("a", listed[:1]), ("b", listed[:2])):
+        text = {"text": "Ann Lee met Bob Ray in Oslo"} if name == "gold" else {}
+        write(tmp_path / f"{name}.jsonl", [{"id": f"d{i}", **text, "spans": spans} for i in range(30)])
+    run("compare", "gold.jsonl", "a.jsonl", "b.jsonl", "-m", "exact", "-o", "out", "-q", cwd=tmp_path)
+    return tmp_path
+
+
+def test_the_report_of_a_comparison_can_be_written_again(compared: Path) -> None:
+    made = (compared / "out" / "report.html").read_bytes()
+    run("report", "out", "-o", "again.html", cwd=compared)
+    assert (compared / "again.html").read_bytes() == made
+    (compared / "out" / "comparison.json").unlink()
+    run("report", "out", "-o", "without.html", cwd=compared)
+    assert (compared / "without.html").read_bytes() != made
+
+
+@pytest.mark.parametrize("content", ["{}", "[1", '{"systems": 3}'])
+def test_a_damaged_comparison_is_refused(compared: Path, content: str) -> None:
+    (compared / "out" / "comparison.json").write_text(content)
+    _, error = run("report", "out", "-o", "again.html", cwd=compared, code=2)
+    assert "comparison.json: this is not a comparison; compare the systems again." in error
+    assert not (compared / "again.html").exists()
+
+
+def test_scores_with_levels_are_distinguished() -> None:
+    gold, pred = corpus(NAMES), corpus(NAMES[:2])
+    both = ss.score(gold, {"a": pred, "b": gold}, ["exact", "leak"], levels=["type", "raw"])
+    head = Payload(both).head(np.zeros(1, np.int64), {})
+    assert set(head["levels"]) == {"type", "raw"}
+    assert head["laneLevel"] == "type"
+    named = {(one["system"], one["measure"], one["level"]) for one in head["scores"]}
+    assert len(named) == len(head["scores"]) == 8
+    assert all(one["answer"]["kind"] == "leak" for one in head["scores"])
+    pairs = {(one["measure"], one["level"], one["first"], one["second"]) for one in head["pairs"]}
+    assert pairs == {(measure, level, "a", "b") for measure in ("exact", "leak") for level in ("type", "raw")}

@@ -1,0 +1,124 @@
+"""Sample sizes and claims: the worked value, what the sizes promise, and the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats as independent
+
+import spanscore as ss
+from calls import run, write
+from spanscore.analysis.sample_size import intra_correlation
+
+
+def test_no_miss_in_299_spans() -> None:
+    assert ss.plan(0.99).needed[0].independent_spans == 299
+
+
+@pytest.mark.parametrize("misses", [0, 1, 5, 40])
+@pytest.mark.parametrize(("recall", "confidence"), [(0.9, 0.95), (0.999, 0.9), (0.95, 0.99)])
+def test_it_is_the_smallest_sample_that_supports_the_claim(recall: float, confidence: float, misses: int) -> None:
+    number = ss.plan(recall, confidence=confidence, misses=misses).needed[0].independent_spans
+    assert independent.binom.cdf(misses, number, 1 - recall) <= 1 - confidence
+    assert independent.binom.cdf(misses, number - 1, 1 - recall) > 1 - confidence
+    claim = ss.plan(spans=number, documents=number, misses=misses, confidence=confidence).claims[0]
+    assert claim.recall == claim.recall_spans
+    assert claim.recall is not None
+    assert claim.recall >= recall
+
+
+def test_correlated_misses_need_more_spans_but_never_more_documents_than_independent_spans() -> None:
+    sizes = [ss.plan(0.99, per_document=5, correlation=rho).needed[0] for rho in (0.0, 0.25, 1.0)]
+    assert [one.spans for one in sizes] == [299, 598, 1495]
+    assert [one.documents_with for one in sizes] == [60, 120, 299]
+
+
+def test_the_correlation_of_simulated_misses_is_found() -> None:
+    rng = np.random.default_rng(8)
+    for rho in (0.05, 0.3, 0.7):
+        size = rng.poisson(6, 4000) + 1
+        spread = (1 - rho) / rho
+        missed = rng.binomial(size, rng.beta(0.2 * spread, 0.8 * spread, 4000))
+        assert intra_correlation(missed.astype(float), size.astype(float)) == pytest.approx(rho, abs=0.04)
+    assert intra_correlation(np.zeros(50), np.full(50, 4.0)) == 1  # nothing seen: the worst is assumed
+
+
+@pytest.fixture(scope="module")
+def pilot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """40 documents with 3 PERSON spans, and a DATE in every fourth; one of the 120 PERSON spans is missed."""
+    folder = tmp_path_factory.mktemp("pilot")
+    gold: list[Any] = []
+    for number in range(40):
+        spans = [{"start": 10 * i, "end": 10 * i + 5, "label": "PERSON"} for i in range(3)]
+        spans += [{"start": 50, "end": 55, "label": "DATE"}] if number % 4 == 0 else []
+        gold.append({"id": str(number), "spans": spans})
+    write(folder / "gold.jsonl", gold)
+    write(folder / "pred.jsonl", [{**one, "spans": one["spans"][int(i == 1) :]} for i, one in enumerate(gold)])
+    run("score", "gold.jsonl", "pred.jsonl", "-m", "exact", "--ci", "0.9", "-o", "out", "-q", "--no-report", cwd=folder)
+    run("score", "gold.jsonl", "pred.jsonl", "-m", "exact", "-o", "bare", "-q", "--no-report", cwd=folder)
+    return folder
+
+
+def test_a_pilot_gives_sizes_and_correlation_by_type(pilot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {one.type: one for one in ss.plan(0.95, misses=2, pilot=pilot / "out").needed}
+    date, person = found["DATE"], found["PERSON"]
+    assert (date.per_document, date.share, date.documents_with) == (1, 0.25, date.independent_spans)
+    assert date.documents == 4 * date.independent_spans
+    assert date.chance == 1
+    assert person.per_document == 3
+    assert person.pilot_recall == pytest.approx(119 / 120)
+    assert person.correlation is not None
+    assert 0.3 < person.correlation < 1
+    assert person.spans is not None
+    assert person.independent_spans < person.spans <= 3 * person.independent_spans
+    monkeypatch.chdir(pilot)  # without counts per document, the pilot is scored again
+    assert ss.plan(0.95, misses=2, pilot="bare").needed == tuple(found.values())
+
+
+def test_what_may_be_claimed_is_the_lower_end_of_the_interval(pilot: Path) -> None:
+    rows = json.loads((pilot / "out" / "results.json").read_text())["results"]
+    ends = {row["type"]: row["interval"]["recall"][0] for row in rows if "average" not in row}
+    claims = {one.type: one.recall for one in ss.plan(pilot=pilot / "out").claims}  # 95%, one-sided
+    assert claims == pytest.approx(ends)
+    assert claims["DATE"] == pytest.approx(0.05 ** (1 / 10))
+
+
+def test_the_command_line(pilot: Path) -> None:
+    said, _ = run("plan", "--recall", "0.99", "--confidence", "0.95", cwd=pilot)
+    assert "299 spans" in said
+    said, _ = run("plan", "--spans", "412", "--documents", "120", cwd=pilot)
+    assert "With 412 spans in 120 documents and no miss you may claim, with 95% confidence, a recall of" in said
+    assert "at least 0.9753" in said  # 0.05 ** (1 / 120)
+    assert "DATE" in run("plan", "--pilot", "out", cwd=pilot)[0]
+    found = json.loads(run("plan", "--pilot", "out", "--recall", "0.9", "--json", "-", cwd=pilot)[0])
+    assert found["schema"] == "spanscore.plan/1"
+    assert [one["type"] for one in found["needed"]] == [None, "DATE", "PERSON"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "give the recall to claim, or the spans"),
+        ({"recall": 1.0}, "between 0 and 1"),
+        ({"recall": 0.9, "confidence": 0.5}, "between 0.5 and 1"),
+        ({"recall": 0.9, "spans": 5}, "not both"),
+        ({"recall": 0.9, "correlation": 0.5}, "spans per document"),
+        ({"spans": 5, "misses": 6}, "not less than the misses"),
+        ({"spans": 5, "documents": 6}, "more documents"),
+        ({"recall": 0.9, "measure": "iou"}, "give the folder"),
+    ],
+)
+def test_wrong_calls(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ss.UsageError, match=said):
+        ss.plan(**settings)
+
+
+def test_a_pilot_without_such_a_measure(pilot: Path) -> None:
+    with pytest.raises(ss.UsageError, match="exact"):
+        ss.plan(0.9, pilot=pilot / "out", measure="exacts")
+    with pytest.raises(ss.InputError, match="cannot read the results"):
+        ss.plan(0.9, pilot=pilot / "nothing")
