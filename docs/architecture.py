@@ -1,4 +1,4 @@
-"""Draw the import graph of the rooms into architecture.md, between its two markers."""
+"""Draw the import graph of the rooms into explanation/architecture.md, between its two markers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import grimp
 
 HERE = Path(__file__).parent
-PAGE = HERE / "architecture.md"
+PAGE = HERE / "explanation" / "architecture.md"
 BEGIN, END = "<!-- import graph: begin -->", "<!-- import graph: end -->"
 PACKAGE = "spanscore"
 
