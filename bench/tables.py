@@ -34,7 +34,11 @@ class Table:
 
 
 def markdown(
-    about: dict[str, Any], rows: list[dict[str, Any]], growth: list[dict[str, Any]], worst: list[dict[str, Any]]
+    about: dict[str, Any],
+    rows: list[dict[str, Any]],
+    growth: list[dict[str, Any]],
+    worst: list[dict[str, Any]],
+    many: list[dict[str, Any]],
 ) -> str:
     """Return the measurements as tables for the documentation."""
     used = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
@@ -66,29 +70,41 @@ def markdown(
         lines.append(
             f"| {one['what']} | {one['spans']:,} | {one['seconds']:.2f} | {each} | {one['megabytes']:.0f} MB |"
         )
-    return "\n".join([*lines, "", *worst_cases(worst)]) + "\n"
+    return "\n".join([*lines, "", *worst_cases(worst), *many_names(many)]) + "\n"
 
 
 def worst_cases(worst: list[dict[str, Any]]) -> list[str]:
-    """Return the time and memory of every measure on nested and crossing spans, one line per measure."""
-    if not worst:
-        return []
-    cases = list(worst[0]["cases"])
-    lines = [
-        (
-            f"The worst cases: one document with {worst[0]['spans']:,} spans on each side, all of which overlap, so that there are "
-            f"{worst[0]['spans'] ** 2 / 1e6:.0f} million pairs. Seconds and peak memory of a process that scores it by one measure, with what that imports "
-            "(–: the measure does not allow such spans):"
-        ),
-        "",
-        f"| measure | {' | '.join(cases)} |",
-        f"| :--- | {' | '.join('---:' for _ in cases)} |",
-    ]
-    for one in worst:
-        found = one["cases"].values()
-        cells = ["–" if cost["refused"] else f"{cost['seconds']:.2f} s, {cost['megabytes']:.0f} MB" for cost in found]
-        lines.append(f"| `{one['measure']}` | {' | '.join(cells)} |")
+    """Return the time and memory of every measure on nested and crossing spans, a table for each number of spans."""
+    lines = []
+    for spans in dict.fromkeys(one["spans"] for one in worst):
+        some = [one for one in worst if one["spans"] == spans]
+        cases = list(some[0]["cases"])
+        lines += [
+            (
+                f"The worst cases: one document with {spans:,} spans on each side, all of which overlap, so that there are "
+                f"{spans**2 / 1e6:.0f} million pairs. Seconds and peak memory of a process that scores it by one measure, with what that imports "
+                "(–: the measure refuses such spans):"
+            ),
+            "",
+            f"| measure | {' | '.join(cases)} |",
+            f"| :--- | {' | '.join('---:' for _ in cases)} |",
+        ]
+        for one in some:
+            found = one["cases"].values()
+            cells = [
+                "–" if cost["refused"] else f"{cost['seconds']:.2f} s, {cost['megabytes']:.0f} MB" for cost in found
+            ]
+            lines.append(f"| `{one['measure']}` | {' | '.join(cells)} |")
+        lines.append("")
     return lines
+
+
+def many_names(many: list[dict[str, Any]]) -> list[str]:
+    """Return the time and memory of commands on many labels and many systems."""
+    if not many:
+        return []
+    lines = ["Many labels and many systems, with start-up:", "", "| command | seconds | MB |", "| :--- | ---: | ---: |"]
+    return lines + [f"| {one['what']} | {one['seconds']:.2f} | {one['megabytes']:.0f} |" for one in many]
 
 
 def costs(rows: list[dict[str, Any]], growth: list[dict[str, Any]], data: Path, documents: int) -> str:
