@@ -56,15 +56,21 @@ class ProcessPool:
                 return
             yield waiting.popleft().result()
 
-    def share(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
-        """Return the results of all tasks, done by the workers from the front and by this process from the back."""
-        under_way = [self.submit(work, task) for task in tasks]
-        own: dict[int, R] = {}
-        for place in reversed(range(len(tasks))):
-            if not under_way[place].cancel():
-                break
-            own[place] = work(tasks[place])
-        return [own[place] if place in own else one.result() for place, one in enumerate(under_way)]
+    def share(self, work: Callable[[T], R], tasks: Sequence[T], ahead: int = 2) -> list[R]:
+        """Return the results of all tasks, done by the workers from the front and by this process from the back.
+
+        At most `ahead` tasks per worker are under way. No task is ever taken back from the workers: an executor that
+        is closed while it still holds a cancelled future ends with an error (Python 3.11).
+        """
+        rest = deque(tasks)
+        given: list[Future[R]] = []
+        own: deque[R] = deque()
+        while rest:
+            while rest and sum(not one.done() for one in given) < ahead * self.jobs:
+                given.append(self.submit(work, rest.popleft()))
+            if rest:
+                own.appendleft(work(rest.pop()))
+        return [*(one.result() for one in given), *own]
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""
