@@ -35,6 +35,8 @@ VERDICTS = (
 )
 CORRECT, WRONG_TYPE, WRONG_ATTRIBUTE, TOO_SHORT, TOO_LONG, SHIFTED, SPLIT, MERGED, MISSED, SPURIOUS = range(10)
 PARTLY_HIDDEN, EXPOSED, NEEDLESS, INVENTED = range(10, 14)
+WRONG_LINK = "wrong link"
+"""What a wrong attribute is called if it is the id of the entity."""
 HIDDEN = "hidden"
 """What a correct gold span is called if a measure is about masking."""
 ENTITY = "kbid"
@@ -93,7 +95,8 @@ def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
     gold, pred = pairing.gold, pairing.pred
     by_gold, by_pred = _Best(len(gold.start)), _Best(len(pred.start))
     for both in pairing.overlap_blocks():
-        iou, same = pairing.iou(both), gold.label[both.gold] == pred.label[both.pred]
+        iou = pairing.iou(both)
+        same = (gold.label[both.gold] == pred.label[both.pred]) | (not judgement.typed)
         by_gold.see(both.gold, both.pred, iou, same)
         by_pred.see(both.pred, both.gold, iou, same)
 
@@ -150,6 +153,8 @@ def errors(
         if judgement.exposure is not None and name == "gold":
             what = HIDDEN if what == VERDICTS[CORRECT] else what
             readable = parts[doc, span]
+        if what == VERDICTS[WRONG_ATTRIBUTE] and near is not None and near.kbid != span.kbid:
+            what = WRONG_LINK
         yield Error(
             document=names[doc],
             side=name,
@@ -197,7 +202,7 @@ def explain(
 
     >>> explain("gold", Place(8, 18, "PERSON"), "too short", Place(8, 16, "PERSON"), 0.8)
     'Gold PERSON [8, 18) was predicted as PERSON [8, 16), 2 characters short at the end (IoU 0.80).'
-    >>> explain("gold", Place(0, 4, "CITY", None, "Q90"), "wrong attribute", Place(0, 4, "CITY", None, "Q830149"), 1.0)
+    >>> explain("gold", Place(0, 4, "CITY", None, "Q90"), "wrong link", Place(0, 4, "CITY", None, "Q830149"), 1.0)
     'Gold CITY [0, 4) (Q90) was predicted with the same boundaries and type, but linked to Q830149, not to Q90...'
     >>> explain("gold", Place(0, 13, "PERSON"), "partly hidden", None, 0.0, [(0, 2)])
     'Gold PERSON [0, 13) is partly hidden: [0, 2) stays readable.'
@@ -226,12 +231,13 @@ def explain(
         relation = "was predicted as" if side == "gold" else "corresponds to gold"
         what = "which is the wrong type" if side == "gold" else "but has the wrong type"
         return f"{subject} {relation} {counterpart}, {what} {how}."
-    if verdict == "wrong attribute":
+    if verdict in ("wrong attribute", WRONG_LINK):
         relation = "was predicted" if side == "gold" else "matches a gold span"
         what = "with different attributes"
         if gold.kbid != pred.kbid:
             what = f"linked to {counterpart.kbid or 'nothing'}, not to {span.kbid or 'nothing'}"
-        return f"{subject} {relation} with the same boundaries and type, but {what} {how}."
+        shared = "boundaries and type" if gold.label == pred.label else "boundaries"
+        return f"{subject} {relation} with the same {shared}, but {what} {how}."
     if verdict in ("missed", "spurious"):
         other = "prediction" if side == "gold" else "gold span"
         return f"{subject} matches no {other}; the nearest is {counterpart} {how}."
@@ -257,7 +263,7 @@ def _difference(gold: Place, pred: Place) -> str:
 class _Best:
     """The best partner of each span of one side (by same label, then IoU, then order).
 
-    `same` is the number of overlapping spans on the other side that have the same label.
+    `same` is the number of overlapping spans on the other side that have the same label, or any if labels do not matter.
     """
 
     def __init__(self, size: int) -> None:

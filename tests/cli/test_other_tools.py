@@ -149,6 +149,23 @@ def test_files_without_text_have_no_ids(option: str, tmp_path: Path) -> None:
             assert any(entity in one for one in found) == shown
 
 
+def test_a_wrong_link_is_one_whatever_the_types() -> None:
+    """The key of `strong_link_match` has no type; that of `strong_all_match` has none either, typed keys do."""
+    places = [("CITY", "Q90"), ("PERSON", "Q830149")]
+    gold, pred = (
+        ss.Corpus.from_documents([{"id": "d", "spans": [{"start": 0, "end": 5, "label": a, "attrs": {"kbid": b}}]}])
+        for a, b in places
+    )
+    for measure, verdict in (("strong_link_match", "wrong link"), ("sets::span+type+kbid", "missed")):
+        error = next(ss.score(gold, pred, measure)[measure].errors())
+        assert (error.verdict, error.side) == (verdict, "gold")
+    links = list(ss.score(gold, pred, "strong_link_match")["strong_link_match"].errors())
+    assert [one.verdict for one in links] == ["wrong link", "wrong link"]
+    assert links[0].explanation == (
+        "Gold CITY [0, 5) (Q90) was predicted with the same boundaries, but linked to Q830149, not to Q90 (IoU 1.00)."
+    )
+
+
 def test_errors_of_links_show_both_ids(files: dict[str, str], tmp_path: Path) -> None:
     assert called("score", files["GOLD"], files["OTHER"], "-m", "strong_link_match", "-o", files["OUT"]).exit_code == 0
     errors = [json.loads(line) for line in (tmp_path / "OUT" / "errors.jsonl").read_text().splitlines()]

@@ -87,7 +87,7 @@ class Clustering(Keyed):
     def judge(self, pairing: Pairing) -> Judgement:
         """Judge a mention as right if it is found, in whatever cluster."""
         seen = filtered(pairing, self.filter, self.identity)
-        return judge_by_key(seen, *elements(seen, self.fields))
+        return judge_by_key(seen, *elements(seen, self.fields), typed="type" in self.fields)
 
     def clusters(self, seen: Pairing) -> Clusters:
         """Return the clusters of both sides."""

@@ -59,10 +59,19 @@ class Judgement:
     beside: Longs | None = None
     exposure: Exposure | None = None
     """What masking leaves readable, if the measure is about that."""
+    typed: bool = True
+    """Whether labels matter; if not, a span can be another one with wrong boundaries or a wrong id under any label."""
 
     @classmethod
     def from_pairs(
-        cls, pairing: Pairing, gold: Longs, pred: Longs, right: Bools, *, iou: Floats | None = None
+        cls,
+        pairing: Pairing,
+        gold: Longs,
+        pred: Longs,
+        right: Bools,
+        *,
+        iou: Floats | None = None,
+        typed: bool = True,
     ) -> Judgement:
         """Build a judgement from pairs of a gold and a predicted row, and whether each pair is right.
 
@@ -85,7 +94,7 @@ class Judgement:
         in_cell[b] = True
         best = np.zeros(len(sides[0].doc))
         np.maximum.at(best, gold, right.astype(np.float64) if iou is None else iou)
-        return cls(pairing, cell, partner, best, found, wrong_for, np.flatnonzero(~in_cell))
+        return cls(pairing, cell, partner, best, found, wrong_for, np.flatnonzero(~in_cell), typed=typed)
 
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
         """Count spans by gold label and predicted label; None is missed (as predicted) or spurious (as gold)."""

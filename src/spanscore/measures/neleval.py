@@ -214,7 +214,7 @@ class Sets(Weighted):
         """Judge a mention as right if its key gets full credit."""
         seen = filtered(pairing, self.filter, self.identity)
         gold, pred = elements(seen, self.fields)
-        return judge_by_key(seen, gold, pred)
+        return judge_by_key(seen, gold, pred, typed="type" in self.fields)
 
     def _credit(self, seen: Pairing) -> tuple[tuple[Longs, Floats], tuple[Longs, Floats]]:
         """Return for each side one row per key, and the credit of each."""
@@ -295,7 +295,14 @@ class Overlap(Weighted):
         cell = np.where(found, seen.gold.label, -1).astype(np.int32)
         right = pred >= 1
         return Judgement(
-            seen, cell, np.where(found, partner, -1), best, right, np.full(len(pred), -1), np.flatnonzero(~right)
+            seen,
+            cell,
+            np.where(found, partner, -1),
+            best,
+            right,
+            wrong_for=np.full(len(pred), -1),
+            unmatched=np.flatnonzero(~right),
+            typed="type" in self.fields,
         )
 
     def _shares(self, pairing: Pairing) -> tuple[Pairing, tuple[dict[str, Floats], dict[str, Floats]]]:
@@ -394,8 +401,8 @@ def _covered_by(seen: Pairing, measure: Overlap) -> tuple[dict[str, Floats], dic
     return measure.covered(seen)
 
 
-def judge_by_key(seen: Pairing, gold: Longs, pred: Longs) -> Judgement:
-    """Judge a mention as right if one of the other side has the same key."""
+def judge_by_key(seen: Pairing, gold: Longs, pred: Longs, *, typed: bool) -> Judgement:
+    """Judge a mention as right if one of the other side has the same key, which may include the type."""
     sides = []
     for mine, other in ((gold, pred), (pred, gold)):
         keys, first = np.unique(other, return_index=True)
@@ -404,7 +411,7 @@ def judge_by_key(seen: Pairing, gold: Longs, pred: Longs) -> Judgement:
         sides.append((rows, first[place[rows]]))
     # the first partner of each mention: a list of all pairs that share a key would grow with their square
     a, b = (np.concatenate([sides[0][i], sides[1][1 - i]]) for i in range(2))
-    return Judgement.from_pairs(seen, a, b, np.ones(len(a), np.bool_))
+    return Judgement.from_pairs(seen, a, b, np.ones(len(a), np.bool_), typed=typed)
 
 
 def refuse_overlapping(side: Corpus, group: Ints | Longs, measure: str) -> None:
