@@ -150,6 +150,28 @@ def test_equal_systems_may_differ_on_other_documents() -> None:
     assert low < -0.2 < high < 0.1
 
 
+def test_the_interval_of_a_difference_agrees_with_the_permutation_test() -> None:
+    """The second finds one of two spans less in 8 of 40 documents, and more in none: p = 2 / 2**8."""
+    first = np.array([[1, 2]] * 10 + [[2, 2]] * 30)
+    second = np.array([[1, 2]] * 18 + [[2, 2]] * 22)
+    low, high = difference_interval(first, second, share, Bootstrap(), (0, 0))
+    assert 0 < low < 0.1 < high
+    assert difference_interval(second, first, share, Bootstrap(), (0, 0)) == (-high, -low)
+    p = permutation_p(first, second, share, number=10_000, seed=(0, 0))
+    assert p == permutation_p(second, first, share, number=10_000, seed=(0, 0)) == pytest.approx(2 / 2**8, abs=0.003)
+
+
+def test_the_interval_of_a_difference_covers_the_truth_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(8)
+    simulations, covered = 1000, 0
+    for number in range(simulations):
+        gold = rng.poisson(4, 100) + 1
+        a, b = (np.stack([gold - correlated(rng, gold, rate, "0.3"), gold], axis=1) for rate in (0.01, 0.05))
+        low, high = difference_interval(a, b, share, Bootstrap(resamples=300), (number, 1))
+        covered += low <= 0.04 <= high
+    assert covered / simulations >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / simulations)
+
+
 def test_the_permutation_test_is_as_often_wrong_as_it_says() -> None:
     rng = np.random.default_rng(2)
     simulations, wrong = 2000, 0

@@ -20,7 +20,7 @@ from spanscore.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spanscore.corpus.columns import Floats, Longs
+    from spanscore.corpus.columns import Bools, Floats, Longs
 
 Counts = NDArray[Any]
 DRAWS = 1 << 22
@@ -101,6 +101,13 @@ class Kinds:
         _, first, frequency = np.unique(codes, return_index=True, return_counts=True)
         return cls(counts[first], frequency)
 
+    def choose(self, among: Bools, choice: Floats) -> Counts:
+        """Return a row for each of these numbers from 0 to 1, at random from the marked ones by their frequency."""
+        weight = np.cumsum(np.where(among, self.frequency, 0))
+        place = np.searchsorted(weight, choice * weight[-1], side="right")
+        chosen: Counts = self.rows[np.minimum(place, len(self.rows) - 1)]
+        return chosen
+
     def weighted_sums(self, number: int, generator: np.random.Generator) -> Floats:
         """Return `number` sums of the rows, each row weighted by a draw from the exponential distribution.
 
@@ -153,9 +160,14 @@ def difference_interval(
 ) -> tuple[float, float]:
     """Return the confidence interval of the statistic of `first` minus that of `second`, as `intervals` does.
 
-    Both have one row per document. Here, the document that is added is one in which the first is worse, or, with the
-    corresponding chance, one in which it is all wrong and the second all right; for the upper end the reverse.
+    Both have one row per document. Here, the document that is added is one in which the first is worse or, with the
+    corresponding chance, one in which it is better, with the two swapped, as a permutation test swaps them. If they are
+    equal in all documents, it is one in which the first is all wrong and the second all right; for the upper end the
+    reverse. Swapping `first` and `second` changes only the sign.
     """
+    if first.tobytes() > second.tobytes():
+        low, high = difference_interval(second, first, statistic, how, seed)
+        return -high, -low
     width = first.shape[1]
     ends = [_End(0.0, -1.0, (False, True)), _End(0.0, 1.0, (True, False))]
 
@@ -185,11 +197,10 @@ class _End:
             return math.nan
         if (np.abs(value[counted] - self.good) < ROUNDING).all():  # every resample would be equal
             return self.good - (self.good - self.bad) * binomial_most(0, number, level)
-        weight = np.cumsum(np.where(severity > 0, units.frequency, 0))
-        seen = np.searchsorted(weight, drawn.choice * weight[-1], side="right")
-        extra = units.rows[np.minimum(seen, len(units.rows) - 1)]
         worst = drawn.chance * (1 + np.sum(severity * units.frequency)) < 1
-        extra = np.where(worst[:, None], self._worst(units), extra)
+        better = np.where(counted, (value - self.good) / (self.good - self.bad), 0.0) > ROUNDING
+        unseen = _swapped(units.choose(better, drawn.choice)) if better.any() else self._worst(units)
+        extra = np.where(worst[:, None], unseen, units.choose(severity > 0, drawn.choice))
         values = statistic(drawn.sums + drawn.weight[:, None] * extra)
         tail = (1 - level) / 2
         if np.isnan(values).all():
@@ -201,10 +212,18 @@ class _End:
         rows = units.rows.astype(np.float64)
         size, squared = units.frequency @ rows[:, 1::2], units.frequency @ rows[:, 1::2] ** 2
         mean = np.where(size > 0, squared / np.where(size > 0, size, 1), 0.0)
+        if len(mean) > 1:  # of a side without spans: as many as on the other side
+            pairs = mean.reshape(-1, 2)
+            mean = np.where(pairs > 0, pairs, pairs[:, ::-1]).ravel()
         row = np.empty(rows.shape[1])
         row[1::2] = mean
         row[::2] = mean * np.repeat(self.right, len(mean) // len(self.right))
         return row
+
+
+def _swapped(rows: Counts) -> Counts:
+    """Return rows of two systems with the systems swapped."""
+    return np.roll(rows, rows.shape[1] // 2, axis=1)
 
 
 @dataclass(frozen=True)
@@ -269,8 +288,11 @@ def permutation_p(
     """Return the two-sided p-value of the difference between two systems.
 
     This is paired approximate randomization: it randomly swaps the two systems' counts of each document, and estimates
-    how often the difference is at least as large as observed. An undefined difference counts as 0.
+    how often the difference is at least as large as observed. An undefined difference counts as 0. The order of the two
+    does not matter.
     """
+    if first.tobytes() > second.tobytes():
+        first, second = second, first
     total_first, total_second = first.sum(axis=0)[None], second.sum(axis=0)[None]
     observed = abs(_difference(statistic(total_first), statistic(total_second))[0])
     moved = Kinds.of(second - first).swaps(number, seed)

@@ -263,7 +263,8 @@ def _difference(gold: Place, pred: Place) -> str:
 class _Best:
     """The best partner of each span of one side (by same label, then IoU, then order).
 
-    `same` is the number of overlapping spans on the other side that have the same label, or any if labels do not matter.
+    `same` is the number of overlapping spans on the other side that have the same label (or any, if labels do not
+    matter).
     """
 
     def __init__(self, size: int) -> None:

@@ -387,3 +387,29 @@ def test_a_gate_says_that_nothing_changed(scored: Path) -> None:
     said, _ = run("gate", "weak", "--max-drop", "exact:recall=0", "--baseline", "weak", cwd=scored)
     assert "recall is unchanged at 0." in said
     assert "-0.000" not in said
+
+
+def test_the_gate_and_a_comparison_say_the_same_of_a_pair(tmp_path: Path) -> None:
+    """The new system finds one of two spans less in 8 of 40 documents, more in none; a third one finds nothing."""
+    spans = [{"start": 0, "end": 3, "label": "P"}, {"start": 4, "end": 7, "label": "P"}]
+    missed = {"old": 10, "new": 18}
+    write(tmp_path / "gold.jsonl", [{"id": f"d{i}", "spans": spans} for i in range(40)])
+    for name in ("old", "new"):
+        write(
+            tmp_path / f"{name}.jsonl", [{"id": f"d{i}", "spans": spans[: 2 - (i < missed[name])]} for i in range(40)]
+        )
+    write(tmp_path / "none.jsonl", [{"id": f"d{i}", "spans": []} for i in range(40)])
+    for name in ("old", "new", "none"):
+        scored = ("gold.jsonl", f"s={name}.jsonl", "-m", "exact", "--ci", "0.95", "-o", name, "-q")
+        run("score", *scored, cwd=tmp_path)
+    for later in ("new", "none"):
+        systems = ("gold.jsonl", "old=old.jsonl", f"later={later}.jsonl", "-m", "exact", "-o", f"c{later}", "-q")
+        run("compare", *systems, cwd=tmp_path)
+        found = json.loads((tmp_path / f"c{later}" / "comparison.json").read_text())["differences"]
+        drops = ("--max-drop", "recall=0.01", "--max-drop", "f=0.01", "--baseline", "old")
+        said = run("gate", later, *drops, cwd=tmp_path, code=1)[0].splitlines()
+        for one, line in zip((one for one in found if one["number"] != "precision"), said, strict=True):
+            low, high = one["interval"]
+            assert 0 < low < one["difference"] <= high <= 1
+            assert line.startswith("FAIL")
+            assert f"interval of the drop {low:.4f} to {high:.4f}, p {one['p']:.4f} (paired by document)" in line

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 SHOWN = 4
 """Systems that the repr of a comparison names."""
+PERMUTATIONS = 10_000
+"""Permutations for a p-value, unless told otherwise."""
 STATUS = ("broken", "fixed", "both wrong", "both right")
 """How the outcome for a gold span changed from the first to the second system; regressions first."""
 
@@ -212,7 +214,7 @@ def compare(
     measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
     ci: Bootstrap | float = 0.95,
-    permutations: int = 10_000,
+    permutations: int = PERMUTATIONS,
     alpha: float = 0.05,
     gold_format: str | Format | None = None,
     pred_format: str | Format | None = None,
@@ -309,19 +311,34 @@ def differences(
     """
     name = scores[0].name
     tables = _tables(scores, how.cluster)
-    ratios = [one.ratio_columns(table) for one, table in zip(scores, tables, strict=True)]
-    for place, number in enumerate(NUMBERS):
-        seed = stream(how.seed, f"{name}|{number}")  # whatever the systems are called
-        statistic = statistic_of(scores[0], number)
+    for number in NUMBERS:
         found = []
         for a, b in pairs:
-            p = permutation_p(tables[a], tables[b], statistic, number=permutations, seed=seed)
-            ends = difference_interval(ratios[a], ratios[b], scores[0].statistics[place], how, seed)
+            ends, p = paired_test(scores[a], (tables[a], tables[b]), number, how, permutations)
             gap = getattr(scores[a], number) - getattr(scores[b], number)
             found.append((scores[a].system, scores[b].system, gap, ends, p))
         corrected = holm([one[-1] for one in found])
         for (first, second, gap, interval, p), after in zip(found, corrected, strict=True):
             yield Difference(name, number, first, second, gap, interval, p, after)
+
+
+def paired_test(
+    scores: Scores,
+    tables: tuple[Counts, Counts],
+    number: str,
+    how: Bootstrap,
+    permutations: int = PERMUTATIONS,
+    label: str | None = None,
+) -> tuple[tuple[float, float], float]:
+    """Return the confidence interval and the p-value of the difference of a score in two tables of the same documents.
+
+    The measure is that of `scores`; `label` names the type that the counts are of.
+    """
+    kind = () if label is None else (label,)
+    seed = stream(how.seed, "|".join((scores.name, number, *kind)))  # whatever the systems are called
+    a, b = (scores.ratio_columns(table) for table in tables)
+    interval = difference_interval(a, b, scores.statistics[NUMBERS.index(number)], how, seed)
+    return interval, permutation_p(*tables, statistic_of(scores, number), number=permutations, seed=seed)
 
 
 def _tables(scores: Sequence[Scores], cluster: str | None) -> list[Counts]:

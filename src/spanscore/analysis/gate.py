@@ -11,15 +11,15 @@ from xml.sax.saxutils import quoteattr
 import msgspec
 
 from spanscore.analysis.agreement_beside import is_agreement, read_agreement
+from spanscore.analysis.compare import paired_test
 from spanscore.analysis.conditions import Condition, ResultRow, count
 from spanscore.corpus.records import field_error
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.files import finish_interrupted
 from spanscore.measures.thresholds import reaches
-from spanscore.result import NUMBERS, Result, tallies
+from spanscore.result import Result, tallies
 from spanscore.result.files import SCHEMA
 from spanscore.result.tables import escape
-from spanscore.stats import difference_interval, stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -314,15 +314,17 @@ def _by_chance(
     """Return whether a drop is allowed, or may be due to chance."""
     if reaches(condition.value, drop):
         return Check(name, passed=True, message=message)
-    interval = None if paired is None else paired.interval(row, old, condition.number)
-    if interval is not None:
-        message += f"; interval of the drop {interval[0]:z.4f} to {interval[1]:z.4f} (paired by document)"
-        chance = interval[0] <= 0
+    tested = None if paired is None else paired.test(row, old, condition.number)
+    if paired is not None and tested is not None:
+        (low, high), p = tested
+        message += f"; interval of the drop {low:z.4f} to {high:z.4f}, p {p:.4f} (paired by document)"
+        chance = p >= 1 - paired.bootstrap.level
     else:
         half = _half_width(row, old, condition.number)
         chance = half is not None and drop <= half
         if half is not None:
-            message += f"; interval of the drop {drop - half:z.4f} to {drop + half:z.4f} (unpaired)"
+            low, high = max(drop - half, -1.0), min(drop + half, 1.0)
+            message += f"; interval of the drop {low:z.4f} to {high:z.4f} (unpaired)"
     return Check(name, passed=chance, message=f"{message}; not significant" if chance else message)
 
 
@@ -342,17 +344,15 @@ class Paired:
             return None
         return cls(new[0], new[1], old[1])
 
-    def interval(self, row: ResultRow, old: ResultRow, number: str) -> tuple[float, float] | None:
-        """Return the confidence interval of the drop; None unless both sides have counts for the same documents."""
+    def test(self, row: ResultRow, old: ResultRow, number: str) -> tuple[tuple[float, float], float] | None:
+        """Return the interval and p-value of the drop; None unless both have counts of the same documents."""
         a, b = self.old.get(old.get("signature", "")), self.new.get(row.get("signature", ""))
         if a is None or b is None or set(a.tally.documents) != set(b.tally.documents):
             return None
         names = sorted(a.tally.documents)
-        before, now = (one.ratio_columns(one.tally.of_label(row["type"]).of_documents(names)) for one in (a, b))
-        seed = stream(self.bootstrap.seed, f"gate|{number}|{row['type'] or ''}")
-        statistic = b.statistics[NUMBERS.index(number)]
-        low, high = difference_interval(before, now, statistic, self.bootstrap, seed)
-        return None if math.isnan(low) else (low, high)
+        before, now = (one.tally.of_label(row["type"]).of_documents(names) for one in (a, b))
+        interval, p = paired_test(b, (before, now), number, self.bootstrap, label=row["type"])
+        return None if math.isnan(interval[0]) else (interval, p)
 
 
 def _half_width(row: ResultRow, old: ResultRow, number: str) -> float | None:
