@@ -148,6 +148,26 @@ def test_by_type_is_by_the_gold_type(measure: str) -> None:
     assert (by["PATIENT"].recall, by["CITY"].recall) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("left_out", "found"),
+    [
+        ({"entities": ["PERSON"]}, (2, 0, 2, 0)),
+        ({"shared_types": True}, (2, 0, 2, 0)),
+        ({"ignore": ["PLACE", "PHONE"]}, (2, 0, 2, 0)),
+        ({"gold_map": {"PHONE": None}}, (2, 0, 2, 0)),
+        ({"label_map": {"PLACE": None, "PHONE": None}}, (1, 1, 1, 0)),
+    ],
+    ids=str,
+)
+def test_types_that_are_not_scored_mask_text_all_the_same(left_out: dict[str, Any], found: tuple[int, ...]) -> None:
+    """A mask on a gold span that is not scored is not needless; only a map says that predictions are not there."""
+    gold = corpus([("PERSON", 0, 3), ("PERSON", 4, 7), ("PHONE", 8, 15)], "Ann Bob 5551234")
+    pred = corpus([("PERSON", 0, 3), ("PLACE", 4, 7), ("PLACE", 8, 15)])
+    counts = ss.score(gold, pred, "leak", **left_out)["leak"].counts
+    assert tuple(counts[name] for name in ("hidden", "exposed", "predicted", "needless")) == found
+    assert ss.score(iter([gold]), iter([pred]), "leak", keep_spans=False, **left_out)["leak"].counts == counts
+
+
 def test_masking_takes_overlapping_predictions_together() -> None:
     gold = corpus([("A", 0, 10)], "abcdefghij")
     pred = Corpus.from_arrays(["d"], [0, 0], [0, 4], [6, 10], ["X", "Y"], score=[0.9, 0.5])

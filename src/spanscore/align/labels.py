@@ -38,8 +38,10 @@ class Naming(ABC):
     def cause(self, label: str) -> str:
         """Return why spans of a label are dropped, as accounts call it."""
 
-    def apply(self, corpus: Corpus) -> tuple[Corpus, dict[str, int]]:
+    def apply(self, corpus: Corpus, *, deselected: bool = False) -> tuple[Corpus, dict[str, int]]:
         """Return the corpus with its labels renamed, and the number of dropped spans by label.
+
+        With `deselected`, types that are not scored stay under their own labels; only those that a map drops go.
 
         >>> from spanscore.corpus import Corpus
         >>> corpus = Corpus.from_arrays(["d"], [0, 0], [0, 3], [2, 5], ["PER", "MISC"])
@@ -47,7 +49,10 @@ class Naming(ABC):
         >>> mapped.labels, mapped.label.tolist(), dropped
         (('PERSON',), [0], {'MISC': 1})
         """
-        names = [self.name(label) for label in corpus.labels]
+        names = [
+            label if name is None and deselected and self.cause(label) != "dropped" else name
+            for label, name in ((label, self.name(label)) for label in corpus.labels)
+        ]
         if names == list(corpus.labels):
             return corpus, {}
         kept = tuple(dict.fromkeys(name for name in names if name is not None))

@@ -16,7 +16,7 @@ from spanscore.align.documents import Extra, compare_texts, fit_text, join, refu
 from spanscore.align.invented import set_apart
 from spanscore.align.labels import LabelMap, Naming
 from spanscore.align.resolve import Resolve, resolved
-from spanscore.align.unscored import leave_out_ignored, leave_out_unannotated
+from spanscore.align.unscored import leave_out_ignored, leave_out_unannotated, masking
 from spanscore.corpus.columns import Column
 from spanscore.corpus.records import refuse_repeated_ids
 from spanscore.errors import InputError, UsageError
@@ -54,8 +54,8 @@ class Pairing:
     """The fields in which the spans of each side are known to be distinct; None: not known."""
     text_ends: Longs | None = None
     """Where each document's own text ends, if invented mentions stand after it (see `align.invented`)."""
-    unresolved: Pairing | None = None
-    """The same with all spans, where overlapping spans of one side were settled."""
+    as_masks: Pairing | None = None
+    """The gold spans with all predictions that mask text, where types were left out or overlapping spans settled."""
     _cache: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -178,7 +178,7 @@ class Pairing:
             by_document=self.by_document,
             rows=None if self.rows is None else self.rows.of_gold(chosen),
             identity=self.identity,
-            unresolved=None if self.unresolved is None else self.unresolved.of_gold(chosen),
+            as_masks=None if self.as_masks is None else self.as_masks.of_gold(chosen),
         )
 
     def as_one(self) -> Pairing:
@@ -186,11 +186,9 @@ class Pairing:
         return replace(self, account=Counter(), by_document=False, _cache={})
 
     def _part(self, cut: Callable[[Corpus], Corpus], by_document: bool) -> Pairing:
-        rows, unresolved = (
-            None if one is None else one._part(cut, by_document) for one in (self.rows, self.unresolved)
-        )
+        rows, masks = (None if one is None else one._part(cut, by_document) for one in (self.rows, self.as_masks))
         sides = cut(self.gold), cut(self.pred)
-        return Pairing(*sides, by_document=by_document, rows=rows, identity=self.identity, unresolved=unresolved)
+        return Pairing(*sides, by_document=by_document, rows=rows, identity=self.identity, as_masks=masks)
 
     def once(self, make: Callable[Concatenate[Pairing, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return `make(self, *args)`, computed once for all measures that ask for it.
@@ -274,12 +272,12 @@ def pair(
         sides.append(mapped)
     sides = list(leave_out_unannotated(sides[0], sides[1], system, account))
     sides = list(leave_out_ignored(sides[0], sides[1], ignore, system, account))
-    labels = tuple(sorted({*sides[0].labels, *sides[1].labels}))
-    sides = list(_one_table(recode(sides[0], labels), recode(sides[1], labels)))
-    once, every, before = [], [], []
-    for number, (side, corpus) in enumerate(zip(("gold", system), sides, strict=True)):
-        rows, crowded = _sorted(corpus)
-        spans = distinct(rows) if crowded else rows
+    masks = None
+    if ignore or len(sides[0].doc) < len(gold.doc) or len(sides[1].doc) < len(pred.doc):
+        masks = masking(gold, pred, sides[0], namings, ignore)
+    before = _arranged(sides[0], sides[1])
+    once, every = [], []
+    for number, (side, (spans, rows)) in enumerate(zip(("gold", system), before, strict=True)):
         how: Resolve = resolve if number or resolve_gold else "none"
         settled, removed = resolved(spans, how)
         if how != "none":
@@ -288,11 +286,22 @@ def pair(
             account.update({(side, "resolved", ""): removed} if removed else {})
         once.append(settled)
         every.append(rows if how == "none" else settled)
-        before.append((spans, rows))
-    (gold_spans, gold_rows), (pred_spans, pred_rows) = before
-    changed = once[0] is not gold_spans or once[1] is not pred_spans
-    unresolved = _pairing((gold_spans, pred_spans), (gold_rows, pred_rows)) if changed else None
-    return replace(_pairing(once, every), account=account, unresolved=unresolved, text_ends=text_ends)
+    if masks is not None:
+        before = _arranged(sides[0], masks)
+    elif once[0] is before[0][0] and once[1] is before[1][0]:
+        before = []
+    as_masks = _pairing(*zip(*before, strict=True)) if before else None
+    return replace(_pairing(once, every), account=account, as_masks=as_masks, text_ends=text_ends)
+
+
+def _arranged(gold: Corpus, pred: Corpus) -> list[tuple[Corpus, Corpus]]:
+    """Return the distinct spans and all rows of each side, sorted, with labels and attributes coded by one table."""
+    labels = tuple(sorted({*gold.labels, *pred.labels}))
+    found = []
+    for corpus in _one_table(recode(gold, labels), recode(pred, labels)):
+        rows, crowded = _sorted(corpus)
+        found.append((distinct(rows) if crowded else rows, rows))
+    return found
 
 
 def _pairing(once: Sequence[Corpus], every: Sequence[Corpus]) -> Pairing:

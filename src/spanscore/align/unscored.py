@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,9 @@ from spanscore.align.invented import is_invented
 from spanscore.errors import InputError
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Collection
 
+    from spanscore.align.labels import Naming
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools
 
@@ -46,6 +47,21 @@ def leave_out_ignored(
         if number := int(np.count_nonzero(count)):
             account[side, "unscored", "--ignore"] += number
     return scored, pred.with_spans(np.flatnonzero(~excused)) if excused.any() else pred
+
+
+def masking(
+    gold: Corpus, pred: Corpus, scored: Corpus, namings: tuple[Naming, Naming], ignore: Collection[str]
+) -> Corpus:
+    """Return the predictions as masks, which hide scored gold spans whatever the types of the predictions.
+
+    Types that are not scored, or are ignored, mask text all the same; only those that a map drops do not. A prediction
+    that touches no scored gold span is neither right nor wrong if it is ignored, or touches another gold span.
+    """
+    masks = leave_out_unannotated(gold, namings[1].apply(pred, deselected=True)[0], "", Counter())[1]
+    left = np.array([namings[0].name(label) in {None, *ignore} for label in gold.labels] or [False], np.bool_)
+    unscored = gold.with_spans(np.flatnonzero(left.take(gold.label)))
+    excused = (_labelled(masks, ignore) | _touches(masks, unscored)) & ~_touches(masks, scored)
+    return masks.with_spans(np.flatnonzero(~excused))
 
 
 def leave_out_unannotated(

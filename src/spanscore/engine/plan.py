@@ -198,7 +198,7 @@ class Plan:
     def signature(self, measure: Measure, gold: str, pred: str, view: View | None = None) -> str:
         """Return the signature of a measure on data with these fingerprints, in a view (default: the first)."""
         resolve = self.resolve if self.resolve_gold or self.resolve == "none" else f"{self.resolve}:pred"
-        resolve = resolve if measure.resolved else "none"
+        resolve = resolve if not measure.masks else "none"
         resolve += f"|ignore:{','.join(sorted(self.ignore))}" if self.ignore else ""
         resolve += f"|annotator:{printable(self.annotator)}" if self.annotator else ""
         labels = "|".join((self.label_map.digest, *self._alignment(view or self.views[0])))

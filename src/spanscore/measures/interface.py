@@ -32,8 +32,8 @@ class Measure(Value, ABC):
     """Whether recall is a share of the gold spans, if the measure counts spans: each counts once, wherever it is."""
     type_blind: ClassVar[bool] = False
     """Whether the types of predictions do not matter, so that scores by type are those by the gold span's type."""
-    resolved: ClassVar[bool] = True
-    """Whether overlapping spans of one side are settled first if the user asks for that; masking takes them all."""
+    masks: ClassVar[bool] = False
+    """Whether predictions are masks, which all count: overlapping ones, and those of types that are not scored."""
     f_without_hits: ClassVar[float] = 0.0
     """F where something was annotated or predicted and nothing is right."""
     macro_over_documents: ClassVar[bool] = False
@@ -56,8 +56,8 @@ class Measure(Value, ABC):
         return self.counts_spans and self.recall_of_spans
 
     def counted_spans(self, pairing: Pairing) -> Pairing:
-        """Return the spans that this measure counts: those of the pairing, or all if it takes overlapping spans."""
-        return pairing if self.resolved or pairing.unresolved is None else pairing.unresolved
+        """Return the spans that this measure counts: those of the pairing or, as masks, all that hide text."""
+        return pairing if not self.masks or pairing.as_masks is None else pairing.as_masks
 
     def has_precision(self, over: str) -> bool:
         """Return whether parts by type, document or slice (`over`) have a precision, which averages need."""

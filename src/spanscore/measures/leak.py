@@ -39,7 +39,8 @@ class Leak(Measure):
     A gold span is hidden if every counted character lies under some prediction, exposed if none does, else partly
     hidden; a span of ignored characters alone counts whole. R = hidden / annotated. A prediction that overlaps no gold
     span is needless: P = (predicted - needless) / predicted. Types are those of the gold spans; predictions belong to
-    none. Overlapping predictions all count, also with --resolve.
+    none. Every prediction masks: overlapping ones also with --resolve, and those of types that --entities,
+    --shared-types or --ignore leave out; one that touches only gold spans of such types does not count.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0], [0], [13], ["PATIENT"], text=["Dr. Ana Lopez, cardiology"])
@@ -50,7 +51,7 @@ class Leak(Measure):
 
     name: ClassVar[str] = "leak"
     type_blind: ClassVar[bool] = True
-    resolved: ClassVar[bool] = False
+    masks: ClassVar[bool] = True
     counts_without_type: ClassVar[tuple[str, ...]] = ("predicted", "needless")
     ignore: str = parameter(
         "punct",

@@ -98,7 +98,7 @@ class Tab(Measure):
     """What masking every prediction does to the identifiers that annotators have marked."""
 
     type_blind: ClassVar[bool] = True
-    resolved: ClassVar[bool] = False
+    masks: ClassVar[bool] = True
     counts_without_type: ClassVar[tuple[str, ...]] = ("right", "predicted")
     identifiers: str = parameter(
         "all",
