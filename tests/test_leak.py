@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,8 @@ def test_by_type_is_by_the_gold_type(measure: str) -> None:
     by = result.scores[0].by("type")
     assert list(by) == ["CITY", "PATIENT"]
     assert (by["PATIENT"].recall, by["CITY"].recall) == (1, 0)
+    assert all(math.isnan(one.precision) for one in by.values())  # predictions belong to no type
+    assert result.scores[0].micro("type") is result.scores[0].overall
 
 
 @pytest.mark.parametrize(

@@ -413,3 +413,13 @@ def test_the_gate_and_a_comparison_say_the_same_of_a_pair(tmp_path: Path) -> Non
             assert 0 < low < one["difference"] <= high <= 1
             assert line.startswith("FAIL")
             assert f"interval of the drop {low:.4f} to {high:.4f}, p {one['p']:.4f} (paired by document)" in line
+
+
+def test_a_condition_without_a_level_holds_for_all(tmp_path: Path) -> None:
+    text = {"id": "d", "text": "Ann", "spans": [{"start": 0, "end": 3, "label": "PERSON"}]}
+    write(tmp_path / "g.jsonl", [text])
+    run("score", "g.jsonl", "p=g.jsonl", "-m", "exact", "-m", "leak", "--level", "branch,type", "-o", "o", cwd=tmp_path)
+    for condition, levels in (("leak.exposed=0", ["branch", "type"]), ("leak@type.exposed=0", ["type"])):
+        said = run("gate", "o", "--max", condition, cwd=tmp_path)[0].splitlines()
+        assert said == [f"pass  p leak@{level} all exposed: exposed is 0 (maximum 0)" for level in levels]
+    assert len(run("gate", "o", "--min", "exact:recall=1", cwd=tmp_path)[0].splitlines()) == 2

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from spanscore.report.page.examples import Examples
 ANSWERS = {str(one): one for table in (COMMANDS, OPTIONS, MEASURES) for one in table.values()}
 
 
-def documents(entity: str) -> list[dict[str, object]]:
+def documents(entity: str) -> list[dict[str, Any]]:
     spans = [
         {"start": 0, "end": 5, "label": "CITY", "attrs": {"kbid": entity}},
         {"start": 10, "end": 13, "label": "PERSON", "attrs": {"kbid": "NIL1"}},
@@ -135,6 +136,9 @@ def test_entity_ids_make_linking_the_default(files: dict[str, str]) -> None:
     }
     compared = ss.compare(files["GOLD"], {"a": files["PRED"], "b": files["OTHER"]})
     assert "strong_link_match" in {repr(one.measure) for one in compared.result.scores}
+    scored = [{**one, "spans": [{**span, "score": 0.5} for span in one["spans"]]} for one in documents("Q90")]
+    swept = ss.sweep(files["GOLD"], ss.Corpus.from_documents(scored))
+    assert "strong_link_match" in {repr(one.measure) for one in swept.curves}
 
 
 @pytest.mark.parametrize("option", ["--no-text", "--mask"])

@@ -73,7 +73,7 @@ class Condition:
 
     def applies(self, row: ResultRow) -> bool:
         """Check whether the condition applies to a row of results."""
-        if self.measure not in (None, row["measure"]) or row["type"] != self.type:
+        if self.measure not in (None, row["measure"], split_level(row["measure"])[0]) or row["type"] != self.type:
             return False
         if self.measure is None and "needless" in row.get("counts", ()) and self.number in ("precision", "f"):
             return self.type is None and row[self.number] is not None  # masked spans belong to no type
@@ -95,12 +95,17 @@ def count(row: ResultRow, name: str) -> float | None:
 
 
 def _measure(where: str, measures: set[str]) -> tuple[str | None, list[str]]:
-    """Return the measure that a condition names, if any, and the other parts, in order."""
-    short: dict[str, list[str]] = {}
+    """Return the measure that a condition names, if any, and the other parts, in order.
+
+    Without a level, it is the measure at all levels.
+    """
+    short: dict[str, set[str]] = {}
     for one in measures:
         name, level = split_level(one)
-        short.setdefault(name.partition("(")[0] + (f"@{level}" if level else ""), []).append(one)
-    spelled = {one: one for one in measures} | {name: full[0] for name, full in short.items() if len(full) == 1}
+        at = f"@{level}" if level else ""
+        for written, meant in ((name, name), (name.partition("(")[0], name), (name.partition("(")[0] + at, one)):
+            short.setdefault(written, set()).add(meant)
+    spelled = {name: min(full) for name, full in short.items() if len(full) == 1} | {one: one for one in measures}
     for name in sorted(spelled, key=lambda name: (-len(name), name)):
         for place in re.finditer(re.escape(name), where):
             before, after = where[: place.start()], where[place.end() :]

@@ -23,7 +23,7 @@ from spanscore.corpus.columns import pieces
 from spanscore.engine.evaluate import with_shared_types
 from spanscore.engine.inputs import Inputs
 from spanscore.engine.partial import in_views
-from spanscore.engine.plan import Plan
+from spanscore.engine.plan import Plan, chosen_measures
 from spanscore.engine.runs import inputs_of_runs
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.result import NUMBERS, Score, prf
@@ -229,18 +229,17 @@ def sweep(
     runs = inputs_of_runs(gold, systems, settings, gold_format=gold_format, all_scores=True)
     if runs is not None:
         measures, settings = measures or runs.measures, {**settings, **runs.settings}
-    plan = Plan.of(measures, **settings)
+        inputs = runs.inputs
+    else:
+        formats = {"gold_format": gold_format, "pred_format": pred_format}
+        inputs = Inputs.of(gold, systems, annotator=settings.get("annotator"), **formats)
+    plan = Plan.of(chosen_measures(measures, inputs.gold), **settings)
     if unsupported := [one for one in plan.measures if one.needs_all_documents]:
         raise UsageError(f"{unsupported[0]!r} counts across documents and cannot be swept; choose another measure.")
     if plan.resolve not in ("none", "score"):
         raise UsageError("resolve must be 'none' or 'score' in a threshold sweep.")
     if not 1 <= bins <= 1000:
         raise UsageError("bins must be between 1 and 1000.")
-    if runs is None:
-        formats = {"gold_format": gold_format, "pred_format": pred_format}
-        inputs = Inputs.of(gold, systems, annotator=plan.annotator, **formats)
-    else:
-        inputs = runs.inputs
     plan, inputs = with_shared_types(plan, inputs)
     annotated = inputs.gold.corpus()
     refuse_unknown(plan.annotator, names_in(annotated))

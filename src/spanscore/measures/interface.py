@@ -60,8 +60,11 @@ class Measure(Value, ABC):
         return pairing if not self.masks or pairing.as_masks is None else pairing.as_masks
 
     def has_precision(self, over: str) -> bool:
-        """Return whether parts by type, document or slice (`over`) have a precision, which averages need."""
-        return True
+        """Return whether parts by type, document or slice (`over`) have a precision, which averages need.
+
+        If types of predictions do not matter, predictions belong to none.
+        """
+        return not (self.type_blind and over == "type")
 
     def notes(self, pairing: Pairing) -> Account:
         """Count what a user should know about this measure on this data; `describe` puts it into words."""
@@ -127,6 +130,7 @@ class Untyped:
     """Mixin for a measure that ignores types and has a single overall row; splits by type use the gold type."""
 
     type_blind: ClassVar[bool] = True
+    counts_without_type: ClassVar[tuple[str, ...]] = ("predicted", "fp")
 
     @property
     def by_type(self) -> bool:

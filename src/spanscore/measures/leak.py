@@ -95,10 +95,6 @@ class Leak(Measure):
         """Return the counts as they are."""
         return {name: counts[name] for name in FIELDS}
 
-    def has_precision(self, over: str) -> bool:
-        """Predictions belong to no type."""
-        return over != "type"
-
     def notes(self, pairing: Pairing) -> Account:
         """Count the documents with gold spans, but without a text that shows which characters to ignore."""
         if self.ignore == "none":

@@ -116,10 +116,6 @@ class Tab(Measure):
         """Place, type, annotator, entity and kind of identifier."""
         return (*IDENTITY, ANNOTATOR, *ATTRIBUTES, IDENTIFIER)
 
-    def has_precision(self, over: str) -> bool:
-        """Predictions belong to no type."""
-        return over != "type"
-
     def judge(self, pairing: Pairing) -> Judgement:
         """Judge a mention as right if it is masked, and a prediction if an annotator's mention holds it."""
         spans, found = self._annotations(pairing)

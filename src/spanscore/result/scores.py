@@ -222,7 +222,7 @@ class Scores:
         """Return the score of the counts summed over types, documents or metadata values."""
         if is_span_property(over):
             return self.of_spans(over).micro("type")
-        if over == "type" and self.measure.by_type:
+        if over == "type" and (self.measure.by_type or self.measure.type_blind):
             return self.overall  # what belongs to no type counts too
         return self._scores(self.split(over)[1].sum(axis=0)[None])[0]
 

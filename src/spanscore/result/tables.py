@@ -81,12 +81,13 @@ def _rows(one: Scores, result: Result, *, averages: bool) -> Iterator[Row]:
         if by == "type" and one.measure.by_type:
             continue  # these rows are there already
         bounds = {} if bootstrap is None else one.intervals(bootstrap, by)
+        absent = one.measure.counts_without_type if by == "type" else ()
         for part, score in one.by(by).items():
-            yield row(None, score, shown_split(by), part, bounds.get(part))
+            yield row(None, score, shown_split(by), part, bounds.get(part), absent=absent)
         if is_span_property(by):
             continue  # these have no precision, and their micro average is the overall recall
         for average, score in one.averages(by).items():
-            yield row(None, score, by, average=average)
+            yield row(None, score, by, average=average, absent=absent if average == "macro" else ())
 
 
 def _interval(one: Scores, bootstrap: Bootstrap | None, label: str | None) -> Interval | None:
