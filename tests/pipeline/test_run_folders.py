@@ -81,7 +81,7 @@ def test_compare_and_sweep_take_runs(runs: Path) -> None:
     [
         (("a=out1", "b=beta"), (), "'a' and 'b' differ in beta (2.0 and 1.0)"),
         (("a=out1", "b=longest"), (), "differ in resolve"),
-        (("a=out1", "b=few"), (), "differ in alignment or entities"),
+        (("a=out1", "b=few"), (), "differ in entities ([] and ['PERSON'])"),
         (("a=out1", "b=two.jsonl"), (), "'b' is not the folder of a run"),
         (("a=out1", "b=out2"), ("--beta", "1"), "leave out --beta"),
         (("a=out1", "b=out2"), ("--map", "map.txt"), "leave out --map"),

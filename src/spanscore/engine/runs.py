@@ -32,9 +32,9 @@ SIDES = {"gold_map": "gold", "pred_map": "predicted"}
 """The maps of a run, and what alignment.json calls their sides."""
 LEVELS = ("align", "taxonomy", "levels", "shared")
 """Settings of the taxonomy, which may be given anew."""
-SAME = ("beta", "resolve", "resolve_gold", "extra_documents", "annotator")
+SAME = ("beta", "resolve", "resolve_gold", "extra_documents", "annotator", "entities")
 """Settings in which runs must not differ to be scored together, beside their alignment."""
-DEFAULTS = {"resolve_gold": True, "annotator": ""}
+DEFAULTS: dict[str, Any] = {"resolve_gold": True, "annotator": "", "entities": []}
 """Settings that results name only if they have another value."""
 OPTIONS = {"resolve_gold": "the resolution of gold spans", "extra_documents": "the handling of extra documents"}
 
@@ -138,8 +138,9 @@ def inputs_of_runs(
     for name, run in runs.items():
         _refuse_difference(first_name, first, name, run, maps)
         maps = {side: {**to, **run.alignment[side]} for side, to in maps.items()}
+    own = {**first.settings, "entities": first.settings["entities"] or given.get("entities", [])}
     for name, value in given.items():
-        if name in (*SAME, *MAPS) and value != first.settings.get(name):
+        if name in (*SAME, *MAPS) and value != own.get(name):
             option = "map" if name == "label_map" else name.replace("_", "-")
             raise UsageError(f"the runs have their own {option}; leave out --{option}.")
     corpora = {name: run.predictions() for name, run in runs.items()}
@@ -158,7 +159,7 @@ def inputs_of_runs(
         if run.fingerprint != annotated.fingerprint
     )
     mapped = {side: {label: to for label, to in listed.items() if to != label} for side, listed in maps.items()}
-    settings = {**{name: first.settings[name] for name in SAME}, **mapped}
+    settings = {**{name: own[name] for name in SAME}, **mapped}
     if not {*LEVELS, "shared_types"} & given.keys():
         settings |= _levels(runs)
     if not all_scores and not given.get("score_threshold"):

@@ -36,7 +36,7 @@ from spanscore.spec import Spec
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spanscore.align.resolve import Resolve
     from spanscore.align.taxonomy import Level, Taxonomy
@@ -224,8 +224,7 @@ def _run(
     plan = Plan.of(
         measures,
         beta=job.beta,
-        gold_map=_only(job, alignment.gold_map, used),
-        pred_map=_only(job, alignment.pred_map, found.labels),
+        **_selected(job, alignment),
         taxonomy=job.taxonomy,
         levels=job.levels,
         resolve=job.resolve,
@@ -301,10 +300,15 @@ def _check(job: Job) -> None:
         raise InputError("there is no document to run the detector on.", job.dataset.source)
 
 
+def _known(job: Job, alignment: Alignment) -> set[str]:
+    """Return every name of the labels of both sides."""
+    sides = ((alignment.gold, alignment.gold_map), (alignment.pred, alignment.pred_map))
+    return {name for side, own in sides for one in side for name in _naming(job, own).known_as(one.label)}
+
+
 def _refuse_unknown_entities(job: Job, alignment: Alignment) -> None:
     """Refuse a type that neither the dataset nor the detector has: probably a typo."""
-    sides = ((alignment.gold, alignment.gold_map), (alignment.pred, alignment.pred_map))
-    known = {name for side, own in sides for one in side for name in _naming(job, own).known_as(one.label)}
+    known = _known(job, alignment)
     for name in job.entities:
         if name not in known:
             raise UsageError(unknown("entity type", name, known))
@@ -439,12 +443,14 @@ def _naming(job: Job, label_map: LabelMap) -> LevelNaming:
     return LevelNaming(label_map, job.taxonomy, entities=job.entities)
 
 
-def _only(job: Job, label_map: LabelMap, labels: Iterable[str]) -> LabelMap:
-    """Return the label map with all other types left out."""
-    if not job.entities:
-        return label_map
-    naming = _naming(job, label_map)
-    return LabelMap({label: label_map.name(label) if naming.names(label) else None for label in sorted(labels)})
+def _selected(job: Job, alignment: Alignment) -> dict[str, Any]:
+    """Return the maps of both sides, and those of the chosen types that some span has; without any, nothing is left."""
+    maps = {"gold_map": alignment.gold_map, "pred_map": alignment.pred_map}
+    known = _known(job, alignment)
+    present = [name for name in job.entities if name in known]
+    if job.entities and not present:
+        maps = {side: LabelMap(dict.fromkeys(one.to)) for side, one in maps.items()}
+    return {**maps, "entities": present}
 
 
 def _key(job: Job, fingerprint: Fingerprint) -> dict[str, Any]:
