@@ -423,3 +423,14 @@ def test_a_condition_without_a_level_holds_for_all(tmp_path: Path) -> None:
         said = run("gate", "o", "--max", condition, cwd=tmp_path)[0].splitlines()
         assert said == [f"pass  p leak@{level} all exposed: exposed is 0 (maximum 0)" for level in levels]
     assert len(run("gate", "o", "--min", "exact:recall=1", cwd=tmp_path)[0].splitlines()) == 2
+
+
+def test_a_comparison_as_json(systems: Path) -> None:
+    """The keys are those of `score`, and what `-o` writes to comparison.json."""
+    call = ("compare", "gold.jsonl", "good=good.jsonl", "weak=weak.jsonl", "-m", "exact")
+    said, _ = run(*call, "--json", "-", "-o", "out", cwd=systems)
+    found = json.loads(said)
+    assert found["comparison"] == json.loads((systems / "out" / "comparison.json").read_text())
+    assert {row["system"] for row in found["results"]} == {"good", "weak"}
+    run(*call, "--json", "file.json", "-q", cwd=systems)
+    assert json.loads((systems / "file.json").read_text())["results"] == found["results"]

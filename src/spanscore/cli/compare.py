@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How to print the comparison.",
 )
+@option(OUTPUT, "--json", "json_", metavar="FILE", help="Write scores and comparison as JSON; '-' prints only JSON.")
 @option(OUTPUT, "-o", "--output", metavar="DIR", help="Write results, comparison, diff and report to this folder.")
 @shared.report_option
 @shared.text_options
@@ -56,6 +57,7 @@ def command(
     seed: int,
     by: tuple[str, ...],
     format_: str,
+    json_: str | None,
     output: str | None,
     no_report: bool,
     text: Any,
@@ -71,11 +73,11 @@ def command(
     spanscore compare gold.jsonl base=out1 new=out2
     """
     from spanscore.analysis.compare import compare
-    from spanscore.files import check_outputs
+    from spanscore.files import atomic_file, check_outputs
     from spanscore.report import comparison as report
     from spanscore.stats import Bootstrap
 
-    check_outputs(None, output)
+    check_outputs(json_, output)
     files = shared.systems(gold, pred)
     with shared.reading_bar([gold, *files.values()], quiet=quiet) as progress:
         found = compare(
@@ -92,12 +94,18 @@ def command(
         shared.print_inputs([found.result.inputs["gold"], *found.result.inputs["systems"].values()])
     shared.print_warnings(found.result.warnings, quiet=quiet)
     changes = found.changes_by_measure() if output is not None or by else {}
+    record = report.record(found, changes) if json_ is not None or output is not None else {}
     if output is not None:
         result = found.result if text == "show" else found.result.with_settings(text=text)
-        record = report.record(found, changes)
         more = partial(_write, record, changes, text=text)
         report_ = not no_report
         shared.save_all(result, output, text=text, report=report_, quiet=quiet, more=more, comparison=record)
+    if json_ == "-":
+        shared.print_data(report.to_json({**found.result.to_dict(), "comparison": record}))
+        return
+    if json_ is not None:
+        with atomic_file(json_) as file:
+            file.write(report.to_json({**found.result.to_dict(), "comparison": record}))
     if format_ == "markdown":
         click.echo(report.markdown(found), nl=False)
     elif format_ == "latex":
@@ -127,12 +135,10 @@ def _print(found: Comparison, changes: dict[str, list[Change]], by: tuple[str, .
 
 
 def _write(record: dict[str, Any], changes: dict[str, list[Change]], folder: Path, *, text: Any) -> None:
-    import msgspec
-
     from spanscore.files import atomic_file
     from spanscore.report import comparison as report
 
     with atomic_file(folder / "diff.jsonl") as lines, atomic_file(folder / "diff.csv") as table:
         report.write_diff(lines, table, [change for listed in changes.values() for change in listed], text=text)
     with atomic_file(folder / report.NAME) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+        file.write(report.to_json(record))

@@ -124,6 +124,11 @@ def diff_lines(comparison: Comparison, changes: Sequence[Change]) -> Iterator[st
                 yield f"  {printable(by)} {printable(part or '')}: {counts['fixed']} fixed, {counts['broken']} broken"
 
 
+def to_json(found: dict[str, Any]) -> bytes:
+    """Return a dictionary as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+
+
 def record(comparison: Comparison, changes: Mapping[str, Sequence[Change]]) -> dict[str, Any]:
     """Return the content of comparison.json: differences, ranks, and changed gold spans by measure and slice."""
     return {
