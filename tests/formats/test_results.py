@@ -71,6 +71,19 @@ def finding(surface: str, label: str, *, quote: bool = True) -> dict[str, Any]:
 
 
 DLP = [finding(surface, label) for surface, label in NAMES.items()]
+PYTHON_DLP = [
+    {
+        "info_type": one["infoType"],
+        "likelihood": 4,
+        "location": {
+            "byte_range": one["location"]["byteRange"],
+            "codepoint_range": one["location"]["codepointRange"],
+        },
+        "quote": one["quote"],
+    }
+    for one in DLP
+]
+AZURE_DOCUMENTS = {"documents": [{"id": "a", "entities": AZURE}, {"id": "b", "entities": []}], "errors": []}
 LAYOUTS: dict[str, tuple[str, Any]] = {
     "presidio, nested": ("recognizer-results", [PRESIDIO, []]),
     "presidio, by id": ("recognizer-results", {"a": PRESIDIO, "b": []}),
@@ -107,6 +120,29 @@ LAYOUTS: dict[str, tuple[str, Any]] = {
                 "modelVersion": "2021-01-15",
             },
         },
+    ),
+    "aws, batches": (
+        "aws",
+        [{"ResultList": [{"Index": 0, "Entities": AWS}]}, {"ResultList": [{"Index": 0, "Entities": []}]}],
+    ),
+    "azure, list of answers": (
+        "azure",
+        [{"documents": [{"id": "a", "entities": AZURE}]}, {"documents": [{"id": "b", "entities": []}]}],
+    ),
+    "azure, job": (
+        "azure",
+        {
+            "jobId": "1",
+            "status": "succeeded",
+            "tasks": {
+                "completed": 1,
+                "items": [{"kind": "PiiEntityRecognitionLROResults", "results": AZURE_DOCUMENTS}],
+            },
+        },
+    ),
+    "dlp, dictionaries of the Python client": (
+        "dlp",
+        [{"result": {"findings": PYTHON_DLP, "findings_truncated": False}}, {"result": {"findings": []}}],
     ),
     "dlp": ("dlp", [{"result": {"findings": DLP}}, {"result": {}}]),
 }
@@ -148,6 +184,7 @@ def test_attributes_and_scores(tmp_path: Path) -> None:
     assert first([PRESIDIO]).attrs == {"recognizer": "SpacyRecognizer"}
     assert (first([{"findings": DLP}]).score, first([{"findings": DLP}]).attrs) == (0.8, {"likelihood": "LIKELY"})
     assert first({"documents": [{"id": "d1", "entities": AZURE}]}).attrs == {"subcategory": "Other"}
+    assert first([{"findings": PYTHON_DLP}]).attrs == {"likelihood": "LIKELY"}
     medical = {"Id": 0, "Text": next(iter(NAMES)), "Category": "PROTECTED_HEALTH_INFORMATION", "Traits": []}
     assert first({"Entities": [{**AWS[0], **medical}]}).attrs == {"category": "PROTECTED_HEALTH_INFORMATION"}
 
@@ -180,7 +217,8 @@ def test_azure_units(tmp_path: Path) -> None:
 
     for unit in ("codepoint", "utf16", "grapheme"):
         assert found(read(answers(unit), f"azure(unit={unit})")) == {"d1": PLACES}
-    with pytest.raises(ss.errors.InputError, match=r"grapheme units need the text.*azure\(texts=FILE\)"):
+    hints = r"grapheme units need the text.*check GOLD FILE.*azure\(texts=FILE\).*azure\(unit=codepoint\)"
+    with pytest.raises(ss.errors.InputError, match=hints):
         ss.read(answers("grapheme"))
     texts = json_file(tmp_path / "texts.jsonl", [{"id": "d1", "text": TEXT, "spans": []}])
     assert found(ss.read(answers("grapheme"), "azure", texts=str(texts))) == {"d1": PLACES}
@@ -227,3 +265,46 @@ def test_gliner_training_data(tmp_path: Path) -> None:
 def test_errors(format_name: str, value: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(ss.errors.InputError, match=message):
         read(json_file(tmp_path / "a.json", value), format_name)
+
+
+def test_batches_keep_the_order_of_the_file(tmp_path: Path) -> None:
+    """The Index counts from 0 in each batch, so that it must not mix the documents of several."""
+    batch = {"ResultList": [{"Index": 1, "Entities": []}, {"Index": 0, "Entities": AWS}]}
+    path = json_file(tmp_path / "a.jsonl", [batch, batch])
+    assert [len(one) for one in found(ss.read(path)).values()] == [len(AWS), 0, len(AWS), 0]
+
+
+def test_jobs_of_several_files_keep_their_documents_together(tmp_path: Path) -> None:
+    lines = [("a", 1, []), ("b", 0, AWS), ("a", 0, AWS), ("b", 1, [])]
+    answers = [{"Entities": entities, "File": file, "Line": line} for file, line, entities in lines]
+    path = json_file(tmp_path / "a.jsonl", answers)
+    assert [len(one) for one in found(ss.read(path)).values()] == [len(AWS), 0, len(AWS), 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("azure", {"documents": [{"id": "d1", "entities": []}]}), ("aws", {"ResultList": [{"Index": 0, "Entities": []}]})],
+)
+def test_answers_without_findings_are_recognised(name: str, value: Any, tmp_path: Path) -> None:
+    corpus = read(json_file(tmp_path / "a.json", value))
+    assert (corpus.format, found(corpus)) == (name, {"d1": set()})
+
+
+def test_a_batch_without_documents_asks_for_the_format(tmp_path: Path) -> None:
+    with pytest.raises(ss.errors.InputError, match="no document; name its format"):
+        read(json_file(tmp_path / "a.json", {"ResultList": []}))
+
+
+def test_errors_say_where_in_nested_answers(tmp_path: Path) -> None:
+    """The line of a nested value counts the lines before it; a file name may contain a colon."""
+    broken = {"tasks": {"items": [{"results": {"documents": [{"id": "a", "entities": [{"category": 1}]}]}}]}}
+    path = tmp_path / "a: b.json"
+    path.write_text("\n" + json.dumps(broken, indent=0))
+    place = r"a: b.json:\d+: tasks.items\[0\].results.documents\[0\]: \[0\].category"
+    with pytest.raises(ss.errors.InputError, match=place) as caught:
+        read(path, "azure")
+    line = int(str(caught.value).split("b.json:")[1].partition(":")[0])
+    assert path.read_text().split("\n")[line - 1 : line + 1] == ["{", '"id": "a",']
+    path.write_text('{"documents": [{]}')
+    with pytest.raises(ss.errors.InputError, match=r"a: b.json: this is not JSON: .*\(line 1\)"):
+        read(path, "azure")

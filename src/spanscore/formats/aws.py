@@ -47,9 +47,10 @@ class Aws(ResultLists):
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:
-        """Claim JSON with BeginOffset and EndOffset, or with Entities only."""
+        """Claim JSON with BeginOffset and EndOffset, with Entities, or with the ResultList of a batch."""
         inside = sample.inside(".json") if sample.first(".json") else sample.inside(".out")
-        if inside.is_json and ({"BeginOffset", "EndOffset"} <= inside.keys or "Entities" in inside.top_keys):
+        empty = {"Entities", "ResultList"} & inside.top_keys or {"ResultList", "Entities"} <= inside.keys
+        if inside.is_json and ({"BeginOffset", "EndOffset"} <= inside.keys or empty):
             return Claim(LIKELY, 'it is JSON with "Entities" or "BeginOffset"')
         return None
 
@@ -57,17 +58,26 @@ class Aws(ResultLists):
         """Yield answers; those of a job are named by their file, or in the order of its lines if it is one file."""
         found = list(super().answers(source))
         files = [_field(one, "File", _name) for one in found]
-        places = [_field(one, "Index", _number) for one in found]
-        if found and None not in files and len(set(files)) == len(files):
+        if None in files or not found:
+            yield from found
+            return
+        if len(set(files)) == len(files):
             gold = source.companion(self.texts)
             known = frozenset() if gold is None else frozenset(gold.ids.tolist())
             for one, file in zip(found, files, strict=True):
                 one.id = file if file in known or not known else str(file).rpartition(".")[0] or file
-        elif found and None not in files:
-            places = [_field(one, "Line", _number) for one in found]
-        if None not in places:
-            found = [one for _, one in sorted(zip(places, found, strict=True), key=lambda pair: pair[0] or 0)]
-        yield from found
+        order = {file: number for number, file in enumerate(dict.fromkeys(files))}
+        lines = [(order[file], _field(one, "Line", _number) or 0) for one, file in zip(found, files, strict=True)]
+        yield from (one for _, one in sorted(zip(lines, found, strict=True), key=lambda pair: pair[0]))
+
+    def unfolded(self, value: bytes, where: str) -> Iterator[Answer]:
+        """Yield the answers of a value; those of a batch are in the order of their Index."""
+        found = list(super().unfolded(value, where))
+        places = [_field(one, "Index", _number) for one in found]
+        if None in places or len(set(places)) < len(places):
+            yield from found
+        else:
+            yield from (one for _, one in sorted(zip(places, found, strict=True), key=lambda pair: pair[0] or 0))
 
     def span(self, entity: Entity, where: str) -> RawSpan:
         """Return the span of an entity."""

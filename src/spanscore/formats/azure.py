@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from spanscore.formats.documents import RawSpan, end_option, unit_option
-from spanscore.formats.interface import LIKELY, Claim, Sample
+from spanscore.formats.interface import LIKELY, POSSIBLE, Claim, Sample
 from spanscore.formats.results import ResultLists
 
 if TYPE_CHECKING:
@@ -45,10 +45,12 @@ class Azure(ResultLists):
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:
-        """Claim JSON with category, offset and length, or with redactedText."""
+        """Claim JSON with category, offset and length, with redactedText, or of documents with entities."""
         inside = sample.inside(".json")
         if inside.is_json and (cls.entity_keys <= inside.keys or "redactedText" in inside.keys):
             return Claim(LIKELY, 'it is JSON with "category", "offset" and "length"')
+        if inside.is_json and {"documents", "entities"} <= inside.keys:  # an answer without findings
+            return Claim(POSSIBLE, 'it is JSON with "documents" that have "entities"')
         return None
 
     def span(self, entity: Entity, where: str) -> RawSpan:

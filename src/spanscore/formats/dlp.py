@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
@@ -12,7 +12,12 @@ from spanscore.formats.documents import RawSpan
 from spanscore.formats.interface import LIKELY, Claim, Sample
 from spanscore.formats.results import ResultLists
 
-SCORES = {"VERY_UNLIKELY": 0.2, "UNLIKELY": 0.4, "POSSIBLE": 0.6, "LIKELY": 0.8, "VERY_LIKELY": 1.0}
+if TYPE_CHECKING:
+    from spanscore.corpus.records import Attr
+
+LIKELIHOODS = ("VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
+"""In the order of their numbers, which count from 1; 0 is none."""
+SCORES = {name: number / 5 for number, name in enumerate(LIKELIHOODS, 1)}
 """Likelihood -> score. Only their order means anything."""
 
 
@@ -29,19 +34,22 @@ class Range(msgspec.Struct):
     end: int | str = 0
 
 
-class Location(msgspec.Struct, rename="camel"):
-    """Where a finding is."""
+class Location(msgspec.Struct):
+    """Where a finding is; JSON has names in camel case, dictionaries of the Python client do not."""
 
+    codepointRange: Range | None = None  # noqa: N815  # the service's names
+    byteRange: Range | None = None  # noqa: N815
     codepoint_range: Range | None = None
     byte_range: Range | None = None
 
 
-class Finding(msgspec.Struct, rename="camel"):
-    """A finding; the quote is there if the request asked for it."""
+class Finding(msgspec.Struct):
+    """A finding; the quote is there if the request asked for it. The Python client has numbers as likelihoods."""
 
-    info_type: InfoType
     location: Location
-    likelihood: str | None = None
+    infoType: InfoType | None = None  # noqa: N815
+    info_type: InfoType | None = None
+    likelihood: str | int | None = None
     quote: str | None = None
 
 
@@ -49,14 +57,14 @@ class Finding(msgspec.Struct, rename="camel"):
 class Dlp(ResultLists):
     """Google Cloud DLP's findings: `{result: {findings: [{quote, infoType, likelihood, location: {codepointRange}}]}}`.
 
-    Answers are one per line, in a list, or in a folder of files, in the order of the gold data. Offsets are those of
-    codepointRange; with `unit=byte`, of byteRange. The likelihood becomes an attribute and the score: 0.2, 0.4, 0.6,
-    0.8 or 1.
+    Answers are one per line, in a list, or in a folder of files, in the order of the gold data; dictionaries of the
+    Python client are read, too. Offsets are those of codepointRange; with `unit=byte`, of byteRange. The likelihood
+    becomes an attribute and the score: 0.2, 0.4, 0.6, 0.8 or 1.
     """
 
     name: ClassVar[str] = "dlp"
     entity: ClassVar[type[msgspec.Struct]] = Finding
-    entity_keys: ClassVar[frozenset[str]] = frozenset({"infoType", "location"})
+    entity_keys: ClassVar[frozenset[str]] = frozenset({"location"})
     list_keys: ClassVar[tuple[str, ...]] = ("findings",)
     inner_keys: ClassVar[tuple[str, ...]] = ("result",)
 
@@ -64,24 +72,37 @@ class Dlp(ResultLists):
     def recognise(cls, sample: Sample) -> Claim | None:
         """Claim JSON with findings or infoType."""
         inside = sample.inside(".json")
-        if inside.is_json and ({"findings", "infoType"} & inside.keys):
+        if inside.is_json and {"findings", "infoType", "info_type"} & inside.keys:
             return Claim(LIKELY, 'it is JSON with "findings"')
         return None
 
     def span(self, entity: Finding, where: str) -> RawSpan:
         """Return the span of a finding."""
-        places = entity.location
-        place = places.byte_range if self.unit == "byte" else places.codepoint_range
+        points = entity.location.codepointRange or entity.location.codepoint_range
+        numbers = entity.location.byteRange or entity.location.byte_range
+        place = numbers if self.unit == "byte" else points
         if place is None:
             other = "a codepointRange" if self.unit == "byte" else "a byteRange"
             hint = "dlp(unit=codepoint)" if self.unit == "byte" else "dlp(unit=byte)"
-            if not (places.byte_range or places.codepoint_range):
+            if not (points or numbers):
                 raise InputError("the finding has no range of text; only findings in text are read.", where)
             raise InputError(f"the finding has only {other}; read the file with {hint}.", where)
         try:
             start, end = int(place.start), int(place.end)
         except ValueError:
             raise InputError("the range must consist of whole numbers.", f"{where}.location") from None
-        attrs = {"likelihood": entity.likelihood} if entity.likelihood else None
-        score = SCORES.get(entity.likelihood or "")
-        return RawSpan(start, end, entity.info_type.name, score, attrs, entity.quote)  # type: ignore[arg-type]  # a dict of str
+        kind = entity.infoType or entity.info_type
+        if kind is None:
+            raise InputError("the field 'infoType' is missing.", where)
+        likelihood = _likelihood(entity.likelihood, where)
+        attrs: dict[str, Attr] | None = {"likelihood": likelihood} if likelihood else None
+        return RawSpan(start, end, kind.name, SCORES.get(likelihood), attrs, entity.quote)
+
+
+def _likelihood(given: str | int | None, where: str) -> str:
+    """Return the name of a likelihood; empty if there is none."""
+    if isinstance(given, int):
+        if not 0 <= given <= len(LIKELIHOODS):
+            raise InputError(f"expected a name or a number up to {len(LIKELIHOODS)}.", f"{where}.likelihood")
+        return ("", *LIKELIHOODS)[given]
+    return given or ""

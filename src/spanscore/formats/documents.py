@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
@@ -178,11 +178,12 @@ class DocumentFormat(OffsetFormat):
         texts = source.companion_texts(self.texts)
         if texts is None:
             if self.convention.needs_text:
-                raise InputError(
-                    f"offsets that count {self.unit} units need the text, which this file does not hold; "
-                    f"give {self.name}(texts=FILE).",
-                    needy[0].where,
+                what = f"offsets that count {self.unit} units need the text, which this file does not hold"
+                hint = (
+                    f"name the file with the texts first (spanscore check GOLD FILE), or give {self.name}(texts=FILE)"
                 )
+                points = self.under(replace(self.convention, unit="codepoint", newline="as-is"))
+                raise InputError(f"{what}; {hint}, or, if they count code points, {points!r}.", needy[0].where)
             return
         for one in needy:
             one.text = texts.get(str(one.id))

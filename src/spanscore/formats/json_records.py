@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -18,6 +19,8 @@ T = TypeVar("T")
 
 _list = msgspec.json.Decoder(list[msgspec.Raw])
 _raw = msgspec.json.Decoder(msgspec.Raw)
+_PLACE = re.compile(r"(.*?):(\d+)(?:: (.*))?", re.DOTALL)
+"""A location: file, line, and a path inside the value that begins there."""
 
 
 def records(source: Source, kind: type[T]) -> Iterator[tuple[T, str]]:
@@ -60,16 +63,35 @@ def _refuse_other_than_utf8(data: bytes, source: Source) -> None:
 
 
 def items(data: bytes, where: str) -> Iterator[tuple[bytes, str]]:
-    """Yield the items of a JSON list that begins at a location, each with its own: file, line, index."""
-    file, _, first = where.rpartition(":")
-    at, line, counted = 1, int(first), 0
+    """Yield the items of a JSON list that begins at a location, each with its own: file, line, path."""
+    file, line, path = _parts(where)
+    at, counted = 1, 0
     raws = decoded(_list, data, where)
     for number, raw in enumerate(raws):
         item = bytes(raw)
         at = data.find(item, at)
         line, counted = line + data.count(LF, counted, at), at
-        yield item, f"{file}:{line}: [{number}]"
+        yield item, f"{file}:{line}: {path}[{number}]"
         at += len(item)
+
+
+def field(data: bytes, key: str, value: msgspec.Raw, where: str) -> tuple[bytes, str]:
+    """Return the value of a field of a JSON object that begins at a location, and its own: file, line, path."""
+    file, line, path = _parts(where)
+    found = bytes(value)
+    line += data.count(LF, 0, max(data.find(found), 0))
+    return found, f"{file}:{line}: {path}{'.' if path else ''}{key}"
+
+
+def _parts(where: str) -> tuple[str, int, str]:
+    """Return the file, the line and the path of a location.
+
+    >>> _parts("a: b.json:3: documents[0]"), _parts("a.json:3")
+    (('a: b.json', 3, 'documents[0]'), ('a.json', 3, ''))
+    """
+    found = _PLACE.fullmatch(where)
+    assert found is not None, "a location has a line"
+    return found[1], int(found[2]), found[3] or ""
 
 
 def decoded(decoder: msgspec.json.Decoder[T], data: bytes, where: str) -> T:
@@ -83,8 +105,8 @@ def decoded(decoder: msgspec.json.Decoder[T], data: bytes, where: str) -> T:
     except RecursionError:
         raise InputError("the JSON is nested too deeply.", where) from None
     except msgspec.DecodeError as error:
-        file, _, first = where.partition(": ")[0].rpartition(":")
-        raise InputError(f"this is not JSON: {_where_broken(error, data, int(first))}", file) from None
+        file, line, _ = _parts(where)
+        raise InputError(f"this is not JSON: {_where_broken(error, data, line)}", file) from None
 
 
 def _is_complete(line: bytes) -> bool:

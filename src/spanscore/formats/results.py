@@ -11,7 +11,7 @@ import msgspec
 
 from spanscore.errors import InputError, plural, printable
 from spanscore.formats.documents import DocumentFormat, RawDocument, RawSpan
-from spanscore.formats.json_records import decoded, items, values
+from spanscore.formats.json_records import decoded, field, items, values
 
 if TYPE_CHECKING:
     from spanscore.formats.source import Source
@@ -71,9 +71,10 @@ class ResultLists(DocumentFormat):
     def answers(self, source: Source) -> Iterator[Answer]:
         """Yield the lists of entities of a file."""
         for value, where in values(source):
-            yield from self._unfolded(value, where)
+            yield from self.unfolded(value, where)
 
-    def _unfolded(self, value: bytes, where: str) -> Iterator[Answer]:
+    def unfolded(self, value: bytes, where: str) -> Iterator[Answer]:
+        """Yield the lists of entities of a JSON value."""
         if value.startswith(b"{"):
             yield from self._of_object(value, where)
             return
@@ -100,7 +101,9 @@ class ResultLists(DocumentFormat):
             name = None if named is None else decoded(_name, bytes(named), where)
             yield Answer(where, _list(about[key]), about, name)
         elif key := next((key for key in self.inner_keys if key in about), None):
-            yield from self._unfolded(bytes(about[key]), where)
+            inner, place = field(value, key, about[key], where)
+            if inner.replace(b" ", b"") != b"[]":  # no documents, instead of one without entities
+                yield from self.unfolded(inner, place)
         elif not about:  # how JSON from Protocol Buffers writes an answer without findings
             yield Answer(where, b"[]", {})
         elif all(bytes(entities).startswith(b"[") for entities in about.values()):
