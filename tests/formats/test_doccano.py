@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import spanscore as ss
-from formats.awkward import SPANS, TEXT, corpus, detected, offsets, rewritten, spans
+from formats.awkward import SPANS, TEXT, corpus, detected, json_file, offsets, rewritten, spans
 
 DOCUMENTED = """{"text": "EU rejects German call to boycott British lamb.", "label": [ [0, 2, "ORG"], [11, 17, "MISC"] ]}
 {"text": "Peter Blackburn", "label": [ [0, 15, "PERSON"] ]}
@@ -40,10 +41,23 @@ def test_the_unit_is_decided_from_spans_inside_words(unit: str, tmp_path: Path) 
 
 def test_a_unit_that_cannot_be_decided_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"id": 1, "text": "😀 a b c d", "label": [[4, 5, "X"]]}) + "\n")
+    path.write_text(json.dumps({"id": 1, "text": "😀 a-b-c", "label": [[3, 4, "X"]]}) + "\n")
     with pytest.raises(ss.InputError, match=r"a.jsonl:1.* does not say what offsets count.*doccano\(unit=utf16\)"):
         ss.read(path)
-    assert spans(ss.read(path, "doccano(unit=codepoint)")) == [(4, 5, "X")]
+    assert spans(ss.read(path, "doccano(unit=codepoint)")) == [(3, 4, "X")]
+
+
+@pytest.mark.parametrize("option", ["end=inclusive", "base=1", "base=-1", "end=inclusive, base=1", "newline=lf"])
+def test_the_unit_is_not_guessed_where_another_convention_fits(option: str, tmp_path: Path) -> None:
+    shifted = ss.formats.REGISTRY.make(f"doccano(unit=utf16, {option})").convention
+    assert shifted is not None
+    start, end = shifted.write(TEXT, *np.array([span[:2] for span in SPANS]).T)
+    labels = [[int(low), int(high), label] for low, high, (_, _, label) in zip(start, end, SPANS, strict=True)]
+    path = json_file(tmp_path / "a.jsonl", [{"id": i, "text": TEXT, "label": labels} for i in range(130)])
+    with pytest.raises(ss.InputError, match=r"inside a word or on white space; .*read the file with doccano") as caught:
+        ss.read(path)
+    named = str(caught.value).partition("read the file with ")[2].partition(". The file")[0]
+    assert set(spans(ss.read(path, named))) == set(SPANS)
 
 
 def test_the_unit_does_not_matter_before_the_first_emoji(tmp_path: Path) -> None:

@@ -252,3 +252,66 @@ def test_silence_on_ten_thousand_right_spans(name: str, tmp_path: Path) -> None:
     assert len(corpus.start) == 10_000
     assert corpus.notes == ()
     assert spans(corpus) == list(map(right, texts))
+
+
+def spacy(docs: list[Doc]) -> bytes:
+    return as_json([{"text": d.text, "ents": fields_of(d, "start", "end", "label", "x"), "tokens": []} for d in docs])
+
+
+@pytest.mark.parametrize("shifted", [one for one in EVERY if NATIVE.differences(one) == 1], ids=repr)
+def test_without_surface_strings(shifted: Convention, tmp_path: Path) -> None:
+    """Five spans without surface strings: if some are outside the text, cut words show which convention is right."""
+    docs = [marked("0", TEXT, shifted)]
+    path = tmp_path / "a.json"
+    path.write_bytes(spacy(docs))
+    try:
+        read_spans = spans(ss.read(path, "spacy"))
+    except ss.InputError as error:
+        named = str(error).rpartition("read the file with ")[2].rstrip(".")
+        assert spans(ss.read(path, named)) == [right(TEXT)]
+    else:
+        assert read_spans == [right(TEXT)] or all(mark.end <= len(TEXT) for mark in docs[0].marks)
+
+
+def test_conventions_that_fit_equally_are_all_named(tmp_path: Path) -> None:
+    """Nothing shows whether "d" or the hyphen before it is meant, so that no single convention is named."""
+    path = tmp_path / "a.json"
+    path.write_bytes(
+        as_json([{"text": "😀😀 a-b-c-d", "ents": [{"start": 10, "end": 11, "label": "X"}], "tokens": []}])
+    )
+    with pytest.raises(
+        ss.InputError, match=r"UTF-16 code units or .* from 1: .* spacy\(unit=utf16\) or .* spacy\(base=1\)"
+    ):
+        ss.read(path, "spacy")
+
+
+def test_suspicion_names_the_convention_of_formats_that_count_otherwise(tmp_path: Path) -> None:
+    text = "Dr 😀 Ann saw Bob in Oslo and Bonn."
+    shifted = Convention("utf16", "inclusive")
+    places = [(text.index(name), text.index(name) + len(name)) for name in ("Ann", "Bob", "Oslo", "Bonn")]
+    start, end = shifted.write(text, *np.array(places).T)
+    ents = [{"start": int(a), "end": int(b), "label": "X"} for a, b in zip(start, end, strict=True)]
+    path = tmp_path / "a.json"
+    path.write_bytes(as_json([{"text": text, "ents": ents, "tokens": []}] * 4))
+    (note,) = ss.read(path, "spacy(unit=utf16)").notes
+    assert "100% of spans" in note
+    assert "with spacy(unit=utf16, end=inclusive), 0% do." in note
+
+
+HEBREW = "דנה גרה בתל אביב ועובדת במשרד של רות"
+
+
+def test_attached_prefixes_are_no_reason_for_suspicion(tmp_path: Path) -> None:
+    """Hebrew and Arabic write prepositions as part of the next word, so that right spans begin inside words."""
+    arabic = "ذهب أحمد إلى والقاهرة"
+    marks = [(HEBREW, "תל אביב"), (HEBREW, "משרד"), (arabic, "القاهرة")] * 3
+    documents: list[dict[str, Any]] = [
+        {"id": i, "text": text, "spans": [{"start": (at := text.index(name)), "end": at + len(name), "label": "X"}]}
+        for i, (text, name) in enumerate(marks)
+    ]
+    checked = ss.check(ss.Corpus.from_documents(documents))
+    assert not {one.kind for one in checked.files[0].findings} & {"suspicious offsets", "half word"}
+    for one in documents:
+        one["spans"][0]["end"] -= 1
+    checked = ss.check(ss.Corpus.from_documents(documents))
+    assert {one.kind for one in checked.files[0].findings} >= {"suspicious offsets", "half word"}

@@ -96,3 +96,18 @@ def test_what_is_not_there_keeps_label_score_and_attributes() -> None:
     _, made = spans("Ann", [("Ann", "PERSON", 0.5, {"kbid": "Q1"}), ("Eve", "PERSON", 0.5, {"kbid": "Q2"})])
     assert (made.start, made.end, made.label, made.score) == (3, 3, "PERSON", 0.5)
     assert made.attrs == {"kbid": "Q2", "invented": "Eve"}
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "expected"),
+    [
+        ("הוא גר בתל אביב", "תל אביב", (8, 15)),
+        ("הוא גר בתל אביב, תל אביב", "תל אביב", (17, 24)),
+        ("وصل بالقاهرة", "القاهرة", (5, 12)),
+        ("وصل بالقاهرة", "قاهرة", (7, 12)),
+        ("הוא גר בתל אביבית", "תל אביב", None),
+        ("ירושלים", "שלים", None),
+    ],
+)
+def test_attached_prefixes_are_the_last_resort(text: str, mention: str, expected: tuple[int, int] | None) -> None:
+    assert place(text, [mention]) == [expected]

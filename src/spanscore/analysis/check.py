@@ -17,7 +17,7 @@ from spanscore.corpus import Corpus
 from spanscore.engine.inputs import Input
 from spanscore.engine.summary import doubtful_offsets, similar_labels
 from spanscore.errors import UsageError, plural, printable
-from spanscore.formats.doctor import inside_words
+from spanscore.formats.words import is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -191,7 +191,7 @@ def _boundaries(corpus: Corpus) -> Iterator[Finding]:
         if low < high <= len(text):
             if text[low].isspace() or text[high - 1].isspace():
                 spaces.append(row)
-            elif inside_words(text, low, high):
+            elif is_cut(text, low, high):
                 words.append(row)
     for rows, kind, where in ((spaces, "space at boundary", "with white space"), (words, "half word", "inside a word")):
         verbs = "begins or ends" if len(rows) == 1 else "begin or end"

@@ -14,7 +14,7 @@ from spanscore.corpus.annotators import ANNOTATOR
 from spanscore.corpus.records import Attr
 from spanscore.errors import InputError, plural
 from spanscore.formats.annotators import AnnotatedFormat, other_meta, written_by
-from spanscore.formats.doctor import Case, inside_words
+from spanscore.formats.doctor import USUAL, Case, best, fits
 from spanscore.formats.documents import RawDocument, RawSpan
 from spanscore.formats.interface import LIKELY, Claim, Losses, Sample
 from spanscore.formats.json_records import records
@@ -116,24 +116,26 @@ class Doccano(AnnotatedFormat):
         """Return the format with its unit, if that matters and the spans show it."""
         if self.unit != "auto":
             return self
-        cases = [case for case in map(self._case, documents) if case.text is not None and not _is_plain(case.text)]
+        cases = [case for case in map(self._case, documents) if case.text is not None]
         conventions = [replace(self.convention, unit=unit) for unit in CANDIDATES]
-        cases = list(islice((case for case in cases if _differ(case, conventions)), ENOUGH))
-        if not cases:
-            return replace(self, unit="codepoint")
-        odd = {one.unit: _odd(one, cases) for one in conventions}
-        fit = [unit for unit in CANDIDATES if odd[unit] is not None]
-        best = min(fit, key=lambda unit: odd[unit] or 0, default=None)
-        if best is None:
+        differing = (case for case in cases if not _is_plain(case.text or "") and _differ(case, conventions))
+        decisive = list(islice(differing, ENOUGH))
+        found = fits(conventions, decisive)
+        if not decisive or not found:
             return self
-        if any(odd[unit] == odd[best] and unit != best for unit in fit):
-            spans = sum(len(case.start) for case in cases)
-            options = ", ".join(f"doccano(unit={unit})" for unit in fit)
+        least = min(one.odd for one in found)
+        equal = [one.convention for one in found if one.odd == least]
+        place = next(document.where for document in documents if document.text == decisive[0].text)
+        if least > USUAL * found[0].looked and (others := best(self.convention, cases)):
+            what = f"{plural(least, 'span')} or more would begin or end inside a word or on white space"
+            raise InputError(f"{what}; {self.read_with(others)}.", place)
+        if len(equal) > 1:
+            spans = sum(len(case.start) for case in decisive)
+            options = ", ".join(f"doccano(unit={one.convention.unit})" for one in found)
             what = f"the file does not say what offsets count, and {plural(spans, 'span')} would differ"
             hint = "doccano counts utf16, or grapheme if the project was set up so"
-            place = next(document.where for document in documents if document.text == cases[0].text)
             raise InputError(f"{what}; read it with one of {options} ({hint}).", place)
-        chosen = replace(self, unit=best)
+        chosen = replace(self, unit=equal[0].unit)
         source.notes.append(f"{source.name}: offsets count {describe(chosen.convention)}, as the spans show.")
         return chosen
 
@@ -177,21 +179,3 @@ def _is_plain(text: str) -> bool:
 def _differ(case: Case, conventions: list[Convention]) -> bool:
     first, *others = [np.concatenate(case.places(one)) for one in conventions]
     return any(not np.array_equal(first, other) for other in others)
-
-
-def _odd(convention: Convention, cases: list[Case]) -> int | None:
-    """Return how many spans begin or end inside a word or on white space; None if one cannot be at all."""
-    count = 0
-    for case in cases:
-        if len(case.wrong(convention)):
-            return None
-        assert case.text is not None
-        start, end = case.places(convention)
-        count += sum(
-            low < high and _is_odd(case.text, low, high) for low, high in zip(start.tolist(), end.tolist(), strict=True)
-        )
-    return count
-
-
-def _is_odd(text: str, low: int, high: int) -> bool:
-    return inside_words(text, low, high) or text[low].isspace() or text[high - 1].isspace()

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from spanscore.formats.offsets import INVALID, NATIVE, Convention
+from spanscore.formats.words import is_cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Longs
     from spanscore.formats.interface import Format
 
 _SPACE = re.compile(r"\s+")
-_WORDS_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 SAMPLE = 400
 """Spans that are looked at for boundaries inside words."""
 FEW = 8
 """With fewer spans, a share of suspicious boundaries means nothing."""
 USUAL = 0.1
 """Share of spans with a suspicious boundary that annotated data may have."""
+MANY = 4
+"""Conventions that fit equally well that a message lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,36 +65,64 @@ class Case:
         return "is not where its surface string is"
 
 
-def diagnose(convention: Convention, cases: Sequence[Case], wrong: Sequence[bool]) -> Convention | None:
-    """Return the simplest other convention under which every span is right, or None.
+def diagnose(convention: Convention, cases: Sequence[Case], wrong: Sequence[bool]) -> list[Convention]:
+    """Return the other convention under which every span is right; several if nothing decides between them.
 
-    Surface strings decide. Without any, spans must be inside their texts and begin and end at words.
+    Surface strings decide. Without any, spans must be inside their texts and rarely cut words.
     """
     order = [case for _, case in sorted(zip(wrong, cases, strict=True), key=lambda one: not one[0])]
-    surfaces = any(surface is not None for case in cases for surface in case.surfaces)
-    for other in convention.others():
-        if any(len(case.wrong(other)) for case in order):
-            continue
-        if surfaces or unusual_share(other, order) <= USUAL:
-            return other
-    return None
+    if not any(surface is not None for case in cases for surface in case.surfaces):
+        return best(convention, order)
+    return [*islice((one for one in convention.others() if not any(len(case.wrong(one)) for case in order)), 1)]
 
 
-def unusual_share(convention: Convention, cases: Iterable[Case]) -> float:
-    """Return the share of spans that begin or end inside a word or on white space."""
+def best(convention: Convention, cases: Sequence[Case], usual: float = USUAL) -> list[Convention]:
+    """Return the other convention that fits best: with the fewest odd spans, then the simplest; all that are equal.
+
+    A simpler one may have odd spans that are one in a hundred more. With more than the usual share of odd spans, none
+    fits.
+    """
+    found = fits(convention.others(), cases)
+    least = min((one.odd for one in found), default=0)
+    looked = max((one.looked for one in found), default=0)
+    good = [one for one in found if one.odd <= least + looked // 100 and one.odd <= usual * looked]
+    rank = min(((convention.differences(one.convention), one.odd) for one in good), default=None)
+    return [one.convention for one in good if (convention.differences(one.convention), one.odd) == rank]
+
+
+class Fit(NamedTuple):
+    """A convention under which all spans are inside their texts, and how many of the spans looked at are odd."""
+
+    convention: Convention
+    odd: int
+    looked: int
+
+
+def fits(conventions: Iterable[Convention], cases: Sequence[Case]) -> list[Fit]:
+    """Return the conventions under which all spans are inside their texts, the first of those with the same places."""
+    sample = _sample(cases)
+    found: dict[bytes, Fit] = {}
+    for one in conventions:
+        if not any(len(case.wrong(one)) for case in cases):
+            places = b"".join(side.tobytes() for case in sample for side in case.places(one))
+            if places not in found:
+                found[places] = Fit(one, *odd_spans(one, sample))
+    return [*found.values()]
+
+
+def odd_spans(convention: Convention, cases: Iterable[Case]) -> tuple[int, int]:
+    """Return how many spans begin or end inside a word or on white space, and how many were looked at."""
     looked = odd = 0
     for case in cases:
-        if case.text is None or _WORDS_WITHOUT_SPACES.search(case.text):
+        if case.text is None:
             continue
         start, end = case.places(convention)
         for low, high in zip(start.tolist(), end.tolist(), strict=True):
             if 0 <= low < high:
                 looked += 1
                 spaced = case.text[low].isspace() or case.text[high - 1].isspace()
-                odd += spaced or inside_words(case.text, low, high)
-        if looked >= SAMPLE:
-            break
-    return odd / looked if looked >= FEW else 0.0
+                odd += spaced or is_cut(case.text, low, high)
+    return odd, looked
 
 
 def suspicion(corpus: Corpus, read_as: Format) -> str | None:
@@ -101,39 +132,40 @@ def suspicion(corpus: Corpus, read_as: Format) -> str | None:
     """
     if corpus.text is None or len(corpus.start) < FEW:
         return None
-    cases = list(_cases(corpus))
-    share = unusual_share(NATIVE, cases)
-    if share <= USUAL:
-        return None
-    message = f"{share:.0%} of spans begin or end inside a word or on white space; check the offsets"
     given = read_as.convention
-    if given is None or not given.is_native:
-        return f"{message}."
-    for other in NATIVE.neighbours():
-        if not any(len(case.wrong(other)) for case in cases) and unusual_share(other, cases) <= share / 4:
-            return f"{message}: with {read_as.under(other)!r}, {unusual_share(other, cases):.0%} do."
-    return f"{message}."
+    cases = _sample([*_cases(corpus, NATIVE if given is None else given)])
+    odd, looked = odd_spans(NATIVE if given is None else given, cases)
+    if looked < FEW or odd <= USUAL * looked:
+        return None
+    message = f"{odd / looked:.0%} of spans begin or end inside a word or on white space; check the offsets"
+    others = [] if given is None else best(given, cases, odd / looked / 4)
+    shares = (f"with {read_as.under(one)!r}, {odd_spans(one, cases)[0] / looked:.0%} do" for one in others[:MANY])
+    return f"{message}{': ' if others else ''}{'; '.join(shares)}."
 
 
-def _cases(corpus: Corpus) -> Iterable[Case]:
-    assert corpus.text is not None
-    looked = 0
-    for doc in np.flatnonzero(np.diff(corpus.bounds)).tolist():
-        rows = slice(*corpus.bounds[doc : doc + 2].tolist())
-        start, end = corpus.start[rows].astype(np.int64), corpus.end[rows].astype(np.int64)
-        yield Case(corpus.text[doc], start, end, ())
-        looked += len(start)
+def _sample(cases: Iterable[Case]) -> list[Case]:
+    """Return the first cases with enough spans to tell."""
+    found, looked = [], 0
+    for case in cases:
+        found.append(case)
+        looked += len(case.start)
         if looked >= SAMPLE:
-            return
+            break
+    return found
+
+
+def _cases(corpus: Corpus, convention: Convention) -> Iterator[Case]:
+    """Yield the documents with text and spans, with the offsets that a file in a convention has."""
+    assert corpus.text is not None
+    for doc in np.flatnonzero(np.diff(corpus.bounds)).tolist():
+        text = corpus.text[doc]
+        if text is not None:
+            rows = slice(*corpus.bounds[doc : doc + 2].tolist())
+            start, end = corpus.start[rows].astype(np.int64), corpus.end[rows].astype(np.int64)
+            inside = end <= len(text)  # predictions may be past the text of the gold data
+            yield Case(text, *convention.write(text, start[inside], end[inside]), ())
 
 
 def _same(found: str, surface: str) -> bool:
     """Return whether two strings are equal but for runs of white space, which tools fold."""
     return found == surface or _SPACE.sub(" ", found) == _SPACE.sub(" ", surface)
-
-
-def inside_words(text: str, low: int, high: int) -> bool:
-    """Return whether a span that is not empty begins or ends inside a word."""
-    return (low > 0 and text[low - 1].isalnum() and text[low].isalnum()) or (
-        high < len(text) and text[high - 1].isalnum() and text[high].isalnum()
-    )

@@ -17,13 +17,13 @@ import numpy as np
 from spanscore.corpus import MAX_OFFSET
 from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError, plural
-from spanscore.formats.doctor import Case, diagnose
+from spanscore.formats.doctor import MANY, Case, diagnose
 from spanscore.formats.interface import Format
 from spanscore.formats.offsets import ENDS, NEWLINES, UNITS, Convention, describe
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, Self
 
     from spanscore.corpus import Corpus
@@ -248,6 +248,12 @@ class DocumentFormat(OffsetFormat):
         ]
         return _finished(raw, spans)
 
+    def read_with(self, conventions: Sequence[Convention]) -> str:
+        """Say which conventions fit, and how to read the file under each of them."""
+        named = " or ".join(map(describe, conventions[:MANY]))
+        options = " or ".join(repr(self.under(one)) for one in conventions[:MANY])
+        return f"the offsets seem to count {named}: read the file with {options}"
+
     def _explain(self, raws: list[RawDocument], cases: list[Case], wrong: list[Any]) -> None:
         """Raise an error that names the convention that fits, or the first span that is wrong if none does."""
         found = diagnose(self.convention, cases, [len(rows) > 0 for rows in wrong])
@@ -255,10 +261,9 @@ class DocumentFormat(OffsetFormat):
         row = int(wrong[doc][0])
         where = f"{raws[doc].where}: {self.span_path.format(row)}"
         count, total = sum(map(len, wrong)), sum(len(case.start) for case in cases)
-        if found is not None:
+        if found:
             message = f"{count} of {plural(total, 'span')} {'is' if count == 1 else 'are'} not where the offsets say"
-            hint = f"the offsets seem to count {describe(found)}: read the file with {self.under(found)!r}"
-            raise InputError(f"{message}; {hint}.", where)
+            raise InputError(f"{message}; {self.read_with(found)}.", where)
         if self.on_error == "skip":
             return
         span = raws[doc].spans[row]

@@ -89,13 +89,10 @@ class Convention:
             for end in ENDS
             for unit in UNITS
         ]
-        yield from sorted((one for one in every if one != self), key=self._differences)
+        yield from sorted((one for one in every if one != self), key=self.differences)
 
-    def neighbours(self) -> Iterator[Convention]:
-        """Yield the conventions that differ in one respect."""
-        return (one for one in self.others() if self._differences(one) == 1)
-
-    def _differences(self, other: Convention) -> int:
+    def differences(self, other: Convention) -> int:
+        """Return in how many respects two conventions differ."""
         return sum(getattr(self, one.name) != getattr(other, one.name) for one in fields(self))
 
     def _units_before(self, text: str) -> Longs | None:

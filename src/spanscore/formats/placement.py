@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from spanscore.corpus.corpus import INVENTED
 from spanscore.corpus.records import Span
+from spanscore.formats.words import PREFIX, PREFIXING, UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,14 +18,10 @@ if TYPE_CHECKING:
     from spanscore.corpus.records import Attr
 
 Place = tuple[int, int]
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-)
-"""Scripts whose words are not separated by spaces (Thai, Lao, Khmer, Burmese, Chinese, Japanese), and Korean, whose
-particles are attached to names."""
-
-_WORD = re.compile(rf"[^\W{_UNSPACED}]+")
+_WORD = re.compile(rf"[^\W{UNSPACED}]+")
+_WHOLE = re.compile(rf"[^\W{UNSPACED}{PREFIXING}]+")
+"""Words that have nothing attached to them."""
+_PREFIXED = re.compile(rf"(?=[{PREFIXING}])[^\W{UNSPACED}]\S*")
 
 
 def place(text: str, mentions: Iterable[str], taken: Iterable[Place] = ()) -> list[Place | None]:
@@ -33,12 +30,15 @@ def place(text: str, mentions: Iterable[str], taken: Iterable[Place] = ()) -> li
     Each mention is looked for exactly, then regardless of case and white space. It takes the first place after the
     mention before it that no other mention has, else the first such place in the text, else the first one inside or
     across other mentions; so repeated mentions are placed from left to right. A mention never begins or ends inside a
-    word. White space around it does not count. `taken` are places that other mentions have already.
+    word, but as a last resort after a Hebrew or Arabic prefix. White space around it does not count. `taken` are places
+    that other mentions have already.
 
     >>> place("Ann met Bob in Alexandria. Ann left.", ["Ann", "Bob", "ann", "Alex", "Ann"])
     [(0, 3), (8, 11), (27, 30), None, None]
     >>> place("New\\nYork University is in New York.", ["New York University", "new york", "York"])
     [(0, 19), (26, 34), (4, 8)]
+    >>> place("גר בתל אביב", ["תל אביב"])
+    [(4, 11)]
     """
     return list(_Placement(text, taken).places(mentions))
 
@@ -93,7 +93,8 @@ class _Placement:
             wanted = mention.strip()
             found = self._first(self._exact, wanted, after)
             if found is None:
-                found = self._first(self._blind, "".join(folded for folded, _ in _folded(wanted)), after)
+                blind = "".join(folded for folded, _ in _folded(wanted))
+                found = self._first(self._blind, blind, after) or self._attached(wanted, after)
             if found is not None:
                 after = found[1]
                 self._take(found)
@@ -116,10 +117,32 @@ class _Placement:
         if not haystack.has(wanted):
             return None
         for begin in (after, 0):
-            found = haystack.find(wanted, begin, self._edges, "free", self._is_free)
+            found = haystack.find(wanted, begin, (self._edges, self._edges), "free", self._is_free)
             if found is not None:
                 return found
-        return haystack.find(wanted, 0, self._edges, "new", self._is_new)
+        return haystack.find(wanted, 0, (self._edges, self._edges), "new", self._is_new)
+
+    def _attached(self, wanted: str, after: int) -> Place | None:
+        """Return the first free place after a prefix that is attached to a word."""
+        starts = self._after_prefixes
+        if starts is None or not self._exact.has(wanted):
+            return None
+        for begin in (after, 0):
+            found = self._exact.find(wanted, begin, (starts, self._edges), "attached", self._is_free)
+            if found is not None:
+                return found
+        return None
+
+    @cached_property
+    def _after_prefixes(self) -> bytearray | None:
+        """For each offset 1 if it is after an attached prefix; None if the text has none."""
+        starts = bytearray(len(self._text) + 1)
+        for word in _PREFIXED.finditer(self._text):
+            prefix = PREFIX.match(self._text, word.start(), word.end())
+            if self._edges[word.start()] and prefix is not None:
+                for at in range(word.start() + 1, prefix.end() + 1):
+                    starts[at] = unicodedata.category(self._text[at])[0] != "M" if at < word.end() else 0
+        return starts if any(starts) else None
 
     def _is_free(self, place: Place) -> int:
         """Return where a place must begin to be free of other mentions: here, or past the mention in its way."""
@@ -155,21 +178,26 @@ class _Haystack:
         return self._words_of(self._text)
 
     def _words_of(self, text: str) -> set[str]:
-        return set(_WORD.findall(text)) if self._spaced else set()
+        return set(_WHOLE.findall(text)) if self._spaced else set()
 
-    def find(self, wanted: str, begin: int, edges: bytearray, kind: str, fits: Callable[[Place], int]) -> Place | None:
-        """Return the first place from `begin` on that is between words and fits; one that does not fit never will.
+    def find(
+        self, wanted: str, begin: int, edges: tuple[bytearray, bytearray], kind: str, fits: Callable[[Place], int]
+    ) -> Place | None:
+        """Return the first place from `begin` on that is between edges and fits; one that does not fit never will.
 
-        `fits` returns where a place must begin to fit.
+        `edges` are where a place may begin and where it may end; `fits` returns where a place must begin to fit.
         """
+        starts, ends = edges
         following = self._next.setdefault((wanted, kind), {})
         position = _root(following, bisect_left(self._at, begin))
         while (found := self._text.find(wanted, position)) >= 0:
             if position < found:
                 following[position] = found
             start, place = self._at[found], self._place(found, len(wanted))
-            least = edges.find(1, start)
-            if place is not None and least == start and edges[place[1]]:
+            least = starts.find(1, start)
+            if least < 0:
+                break
+            if place is not None and least == start and ends[place[1]]:
                 least = fits(place)
                 if least == start:
                     return place
