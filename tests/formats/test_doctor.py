@@ -129,6 +129,38 @@ def i2b2(docs: list[Doc]) -> bytes:
     return f'<?xml version="1.0" encoding="UTF-8" ?><deIdi2b2>{text}<TAGS>{tags}</TAGS></deIdi2b2>'.encode()
 
 
+def langextract(docs: list[Doc]) -> bytes:
+    def extraction(mark: Mark) -> dict[str, Any]:
+        place = {"start_pos": mark.start, "end_pos": mark.end}
+        words = {"extraction_class": mark.label, "extraction_text": mark.surface}
+        return {**words, "char_interval": place, "alignment_status": "match_exact"}
+
+    return as_json(
+        [{"document_id": d.id, "text": d.text, "extractions": [extraction(mark) for mark in d.marks]} for d in docs]
+    )
+
+
+KINDS = {"PERSON": "textPersonNameAnnotations", "CITY": "textLocationAnnotations"}
+SANDBOX = {"PERSON": "PERSON", "CITY": "CITY", "PERSON_NAME": "PERSON", "LOCATION": "CITY"}
+"""Labels as NLP Sandbox has them, and those of the others -> those of the others."""
+
+
+def nlpsandbox(docs: list[Doc]) -> bytes:
+    def listed(one: Doc, label: str) -> list[dict[str, Any]]:
+        marks = (mark for mark in one.marks if mark.label == label)
+        return [{"start": mark.start, "length": mark.end, "text": mark.surface, "confidence": 95} for mark in marks]
+
+    return as_json(
+        [
+            {
+                "annotationSource": {"resourceSource": {"name": one.id}},
+                **{kind: listed(one, label) for label, kind in KINDS.items()},
+            }
+            for one in docs
+        ]
+    )
+
+
 Builder = Callable[[list[Doc]], bytes]
 BUILDERS: dict[str, Builder] = {
     "ai4privacy": lambda docs: as_json(
@@ -148,6 +180,8 @@ BUILDERS: dict[str, Builder] = {
     "gliner": lambda docs: as_json([fields_of(d, "start", "end", "label", "text") for d in docs]),
     "i2b2": i2b2,
     "labelstudio": labelstudio,
+    "langextract": langextract,
+    "nlpsandbox": nlpsandbox,
     "presidio": presidio,
     "prodigy": lambda docs: as_json(
         [{"text": d.text, "spans": fields_of(d, "start", "end", "label", "text"), "meta": {"id": d.id}} for d in docs]
@@ -163,7 +197,6 @@ ELSEWHERE = {
     "doccano": "no surface strings",
     "hf": "no surface strings",
     "hipe": "tokens",
-    "langextract": "see test_llm",
     "llm": "no offsets",
     "recognizer-results": "no surface strings",
     "spacy": "no surface strings",
@@ -194,7 +227,7 @@ def read(path: Path, spec: str, docs: list[Doc]) -> ss.Corpus:
 
 
 def spans(corpus: ss.Corpus) -> list[set[tuple[int, int, str]]]:
-    return [{(span.start, span.end, span.label) for span in one.spans} for one in corpus.documents()]
+    return [{(span.start, span.end, SANDBOX[span.label]) for span in one.spans} for one in corpus.documents()]
 
 
 def check(name: str, shifted: Convention, folder: Path) -> bool:

@@ -148,7 +148,7 @@ def test_langextract(gold: Path) -> None:
     wrong = json.loads(json.dumps(LANGEXTRACT))
     wrong["extractions"][0]["char_interval"]["end_pos"] = 999
     write(gold / "wrong.jsonl", [wrong])
-    with pytest.raises(ss.InputError, match=r"extractions\[0\].char_interval: \[10, 999\) is not inside the text"):
+    with pytest.raises(ss.InputError, match=r"extractions\[0\].char_interval: .* 10 and 999 is outside the text"):
         ss.read(gold / "wrong.jsonl")
 
 
@@ -221,3 +221,20 @@ def test_answers_without_ids_are_replayed_by_their_number_in_the_dataset(gold: P
     replay = ("--detector", "replay(file=llm.jsonl)", "--allow-missing-mappings", "-q")
     spanscore("run", "gold.jsonl", *replay, "-o", "ran", cwd=gold)
     assert surfaces(ss.read(gold / "ran" / "predictions.jsonl")) == [*PLACED[:4], ("אבי", "PERSON"), ("", "PERSON")]
+
+
+def test_langextract_texts_are_checked_where_the_match_is_exact(gold: Path) -> None:
+    """langextract compares words regardless of case; of other matches it says that the text differs."""
+    one = json.loads(json.dumps(LANGEXTRACT))
+    exact = one["extractions"][0]
+    exact["extraction_text"] = "ANN  Lee"
+    write(gold / "found.jsonl", [one])
+    assert surfaces(ss.read(gold / "found.jsonl"))[0] == ("Ann Lee", "PERSON")
+    for text, status in (("Eve", "match_exact"), ("Eve", None)):
+        exact |= {"extraction_text": text, "alignment_status": status}
+        write(gold / "found.jsonl", [one])
+        with pytest.raises(ss.InputError, match="is not where its surface string is"):
+            ss.read(gold / "found.jsonl")
+    exact["alignment_status"] = "match_fuzzy"
+    write(gold / "found.jsonl", [one])
+    assert surfaces(ss.read(gold / "found.jsonl"))[0] == ("Ann Lee", "PERSON")

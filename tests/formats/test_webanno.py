@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 import spanscore as ss
 from formats.awkward import detected, spans
+from spanscore.formats import REGISTRY
 
 POS = "#T_SP=de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS|PosValue"
 ENTITY = "#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value"
@@ -106,3 +108,29 @@ def test_broken_files(changed: tuple[str, str], message: str, tmp_path: Path) ->
     path.write_text(DOCUMENTED.replace(*changed))
     with pytest.raises(ss.InputError, match=message):
         ss.read(path)
+
+
+@pytest.mark.parametrize(
+    "option", ["unit=codepoint", "unit=byte", "unit=grapheme", "base=1", "end=inclusive", "end=length"]
+)
+def test_other_conventions_are_named_and_read(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text(DOCUMENTED, newline="")
+    right = ss.read(path)
+    shifted = REGISTRY.make(f"webanno({option})").convention
+    usual = REGISTRY.make("webanno").convention
+    assert shifted is not None
+    assert usual is not None
+
+    def moved(found: re.Match[str]) -> str:
+        low, high = usual.read(TEXT, [int(found[1])], [int(found[2])])
+        start, end = shifted.write(TEXT, low, high)
+        return f"\t{start[0]}-{end[0]}\t"
+
+    path.write_text(re.sub(r"\t(\d+)-(\d+)\t(?!\t)", moved, DOCUMENTED), newline="")
+    if option != "base=1":  # which looks like a blank before the text
+        with pytest.raises(ss.InputError, match=rf"read the file with webanno\({option}\)"):
+            ss.read(path)
+    read = ss.read(path, f"webanno({option})")
+    assert read.text == (TEXT,)
+    assert spans(read) == spans(right)

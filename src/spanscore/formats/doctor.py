@@ -167,5 +167,9 @@ def _cases(corpus: Corpus, convention: Convention) -> Iterator[Case]:
 
 
 def _same(found: str, surface: str) -> bool:
-    """Return whether two strings are equal but for runs of white space, which tools fold."""
-    return found == surface or _SPACE.sub(" ", found) == _SPACE.sub(" ", surface)
+    """Return whether two strings are equal regardless of case and of runs of white space, which tools change."""
+    return found == surface or _folded(found) == _folded(surface)
+
+
+def _folded(text: str) -> str:
+    return _SPACE.sub(" ", text).casefold()

@@ -17,9 +17,11 @@ import numpy as np
 from spanscore.corpus import MAX_OFFSET
 from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError, plural
+from spanscore.formats import placement
 from spanscore.formats.doctor import MANY, Case, diagnose
 from spanscore.formats.interface import Format
 from spanscore.formats.offsets import ENDS, NEWLINES, UNITS, Convention, describe
+from spanscore.formats.placement import Mention
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class RawSpan(msgspec.Struct, gc=False):
     score: float | None = None
     attrs: dict[str, Attr] | None = None
     surface: str | None = None
+    place: str = ""
+    """Where it is in its document, for error messages, if its number does not say that."""
 
 
 class RawDocument(msgspec.Struct, kw_only=True):
@@ -48,6 +52,8 @@ class RawDocument(msgspec.Struct, kw_only=True):
     spans: list[RawSpan] = []
     by: dict[str, list[RawSpan]] | None = None
     """Spans by annotator, where a format has several; see `annotators`."""
+    mentions: list[Mention] = []
+    """What was found without offsets; it is placed on the text, which the document must have."""
     id: str | int | None = None
     text: str | None = None
     tokens: list[tuple[int, int]] | None = None
@@ -232,13 +238,15 @@ class DocumentFormat(OffsetFormat):
         for number, span in enumerate(raw.spans):
             if not (-1 <= span.start <= MAX_OFFSET and -1 <= span.end <= MAX_OFFSET):
                 what = "an offset is negative or too large"
-                raise InputError(f"{what}; offsets count from 0.", f"{raw.where}: {self.span_path.format(number)}")
+                raise InputError(f"{what}; offsets count from 0.", self._place(raw, number))
             if not span.label:
-                message = "the label is empty; every span needs one."
-                raise InputError(message, f"{raw.where}: {self.span_path.format(number)}")
+                raise InputError("the label is empty; every span needs one.", self._place(raw, number))
         start = np.fromiter((span.start for span in raw.spans), np.int64, len(raw.spans))
         end = np.fromiter((span.end for span in raw.spans), np.int64, len(raw.spans))
         return Case(raw.text, start, end, [span.surface for span in raw.spans])
+
+    def _place(self, raw: RawDocument, row: int) -> str:
+        return f"{raw.where}: {raw.spans[row].place or self.span_path.format(row)}"
 
     def _document(self, raw: RawDocument, case: Case) -> Document:
         start, end = case.places(self.convention)
@@ -259,7 +267,7 @@ class DocumentFormat(OffsetFormat):
         found = diagnose(self.convention, cases, [len(rows) > 0 for rows in wrong])
         doc = next(i for i, rows in enumerate(wrong) if len(rows))
         row = int(wrong[doc][0])
-        where = f"{raws[doc].where}: {self.span_path.format(row)}"
+        where = self._place(raws[doc], row)
         count, total = sum(map(len, wrong)), sum(len(case.start) for case in cases)
         if found:
             message = f"{count} of {plural(total, 'span')} {'is' if count == 1 else 'are'} not where the offsets say"
@@ -279,6 +287,9 @@ NOTES = 3
 
 def _finished(raw: RawDocument, spans: list[Span]) -> Document:
     assert raw.id is not None
+    if raw.mentions:
+        assert raw.text is not None
+        spans += placement.spans(raw.text, raw.mentions, [(span.start, span.end) for span in spans])
     return Document(id=raw.id, text=raw.text, spans=spans, tokens=raw.tokens, meta={**raw.meta} if raw.meta else None)
 
 

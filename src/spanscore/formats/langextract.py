@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from spanscore.corpus.records import Attr, Document, Span, build
+from spanscore.corpus.records import Attr
 from spanscore.errors import InputError
-from spanscore.formats import placement
-from spanscore.formats.interface import CERTAIN, Claim, Format, Sample
+from spanscore.formats.documents import DocumentFormat, RawDocument, RawSpan
+from spanscore.formats.interface import CERTAIN, Claim, Sample
 from spanscore.formats.json_records import records
 from spanscore.formats.llm import Texts, note_invented
-from spanscore.spec import parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spanscore.corpus import Corpus
     from spanscore.formats.source import Source
+
+
+EXACT = "match_exact"
+"""The status of an extraction whose words, regardless of case, are those of its interval."""
 
 
 class Interval(msgspec.Struct):
@@ -48,15 +51,15 @@ class Extracted(msgspec.Struct):
 
 
 @dataclass(frozen=True, repr=False)
-class Langextract(Format):
+class Langextract(DocumentFormat):
     """Documents of langextract: JSON Lines or a list of `{document_id, text, extractions: [{extraction_class, ...}]}`.
 
-    The label is the extraction_class; attributes are kept, and alignment_status is one. An extraction without a
-    char_interval is placed on the text as the format `llm` does; what is not in the text has the verdict "invented".
+    The label is the extraction_class; attributes are kept, and alignment_status is one. Where it says match_exact, or
+    is missing, the extraction_text must be at the char_interval. An extraction without a char_interval is placed on the
+    text as the format `llm` does; what is not in the text has the verdict "invented".
     """
 
     name: ClassVar[str] = "langextract"
-    texts: str = parameter("", "A file with the texts of the documents, if this one has none (default: the gold data).")
 
     @classmethod
     def recognise(cls, sample: Sample) -> Claim | None:
@@ -66,31 +69,32 @@ class Langextract(Format):
 
     def read(self, source: Source) -> Iterator[Corpus]:
         """Yield one corpus."""
+        for corpus in super().read(source):
+            note_invented(corpus, source)
+            yield corpus
+
+    def documents(self, source: Source) -> Iterator[RawDocument]:
+        """Yield the documents, with extractions that have no interval as mentions."""
         known = Texts(source, self.texts)
-        documents = []
         for number, (document, where) in enumerate(records(source, Extracted)):
             name = known.id_of(document.document_id, number)
             text = known.text_of(name, document.text, where, self.name)
-            documents.append(Document(id=name, text=text, spans=_spans(document, text, where)))
-        note_invented(documents, source)
-        yield build(documents)
+            raw = RawDocument(where=where, id=name, text=text, spans=[], mentions=[])
+            for i, one in enumerate(document.extractions or []):
+                if not one.extraction_class:
+                    raise InputError("the class is empty; every extraction needs one.", f"{where}: extractions[{i}]")
+                place = one.char_interval
+                if place is None or place.start_pos is None or place.end_pos is None:
+                    raw.mentions.append((one.extraction_text, one.extraction_class, None, _attributes(one)))
+                else:
+                    raw.spans.append(_span(one, place.start_pos, place.end_pos, f"extractions[{i}].char_interval"))
+            yield raw
 
 
-def _spans(document: Extracted, text: str, where: str) -> list[Span]:
-    found: list[Span] = []
-    lost = []
-    for number, one in enumerate(document.extractions or []):
-        place = one.char_interval
-        if not one.extraction_class:
-            raise InputError("the class is empty; every extraction needs one.", f"{where}.extractions[{number}]")
-        if place is None or place.start_pos is None or place.end_pos is None:
-            lost.append((one.extraction_text, one.extraction_class, None, _attributes(one)))
-            continue
-        if not 0 <= place.start_pos <= place.end_pos <= len(text):
-            what = f"[{place.start_pos}, {place.end_pos}) is not inside the text, which has {len(text)} characters"
-            raise InputError(f"{what}; correct it.", f"{where}.extractions[{number}].char_interval")
-        found.append(Span(place.start_pos, place.end_pos, one.extraction_class, None, _attributes(one)))
-    return found + placement.spans(text, lost, [(span.start, span.end) for span in found])
+def _span(one: Extraction, start: int, end: int, place: str) -> RawSpan:
+    exact = one.alignment_status in (None, EXACT)
+    surface = one.extraction_text if exact else None
+    return RawSpan(start, end, one.extraction_class, None, _attributes(one), surface, place)
 
 
 def _attributes(one: Extraction) -> dict[str, Attr] | None:

@@ -15,6 +15,7 @@ from spanscore.errors import InputError, plural, printable
 from spanscore.formats import placement
 from spanscore.formats.interface import LIKELY, Claim, Format, Sample
 from spanscore.formats.json_records import records
+from spanscore.formats.placement import Mention
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ class Answer(msgspec.Struct):
     entities: list[Entity] | None = None
     tagged: str | None = None
     text: str | None = None
-
-
-Mention = tuple[str, str, float | None, dict[str, Attr] | None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,8 +83,9 @@ class Llm(Format):
             name = known.id_of(answer.id, number)
             text = known.text_of(name, answer.text, where, self.name)
             documents.append(Document(id=name, text=text, spans=_spans(answer, text, where)))
-        note_invented(documents, source)
-        yield build(documents)
+        corpus = build(documents)
+        note_invented(corpus, source)
+        yield corpus
 
 
 class Texts:
@@ -124,10 +123,9 @@ class Texts:
         return found
 
 
-def note_invented(documents: list[Document], source: Source) -> None:
+def note_invented(corpus: Corpus, source: Source) -> None:
     """Note how many mentions are not in the texts."""
-    count = sum(INVENTED in (span.attrs or {}) for document in documents for span in document.spans)
-    if count:
+    if count := sum(value is not None for value in corpus.attrs[INVENTED].tolist()) if INVENTED in corpus.attrs else 0:
         what = f"{plural(count, 'mention')} {'is' if count == 1 else 'are'} not in the text"
         source.notes.append(f"{source.name}: {what}, and {'counts' if count == 1 else 'count'} as invented.")
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from spanscore.corpus import MAX_OFFSET
-from spanscore.corpus.records import Attr, Document, Span, build, field_error
+from spanscore.corpus.records import Attr, field_error
 from spanscore.errors import InputError, unknown
-from spanscore.formats.interface import LIKELY, Claim, Format, Sample
+from spanscore.formats.documents import DocumentFormat, RawDocument, RawSpan, end_option
+from spanscore.formats.interface import LIKELY, Claim, Sample
 from spanscore.formats.json_records import records
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spanscore.corpus import Corpus
     from spanscore.formats.source import Source
 
 KINDS = {
@@ -42,18 +42,19 @@ class Annotation(msgspec.Struct):
 
 
 @dataclass(frozen=True, repr=False)
-class NlpSandbox(Format):
+class NlpSandbox(DocumentFormat):
     """NLP Sandbox's annotations: JSON objects of lists by kind, with start and length; one or more objects per note.
 
     Kinds become the labels DATE, PERSON_NAME, LOCATION, PHYSICAL_ADDRESS, ID, CONTACT and COVID_SYMPTOM; text and
-    subtype become attributes. The notes' text is kept elsewhere.
+    subtype become attributes. The notes' text is kept elsewhere: an annotation's text is looked for in that of the gold
+    data or of `texts`, and without it, only lengths are checked.
     """
 
     name: ClassVar[str] = "nlpsandbox"
-    offsets: ClassVar[str] = "code points; start and length"
+    end: str = end_option("length")
     lengths: str = parameter(
         "check",
-        "Whether a length must be that of the text (check), or counts as it is (trust).",
+        "Whether a length must be that of the annotation's text (check), or counts as it is (trust).",
         choices=("check", "trust"),
     )
 
@@ -64,15 +65,14 @@ class NlpSandbox(Format):
             return Claim(LIKELY, 'it is JSON with "text...Annotations"')
         return None
 
-    def read(self, source: Source) -> Iterator[Corpus]:
-        """Yield one corpus; objects of the same note are one document."""
-        documents: dict[str, Document] = {}
+    def documents(self, source: Source) -> Iterator[RawDocument]:
+        """Yield the notes; objects of the same note are one document."""
+        found: dict[str, RawDocument] = {}
         for record, where in records(source, dict[str, Any]):
             name = _name(record, where)
-            if name in documents and "annotationSource" not in record:
+            if name in found and "annotationSource" not in record:
                 raise InputError("only one object may lack annotationSource, which names the note.", where)
-            if name not in documents:
-                documents[name] = Document(id=name, spans=[])
+            note = found.setdefault(name, RawDocument(where=where, id=name, spans=[]))
             for kind in record:
                 if kind.startswith("text") and kind.endswith("Annotations") and kind not in KINDS:
                     raise InputError(unknown("kind of annotation", kind, KINDS), where)
@@ -83,10 +83,22 @@ class NlpSandbox(Format):
                 if not isinstance(listed, list):
                     raise InputError("expected a list of annotations.", f"{where}.{kind}")
                 for i, one in enumerate(listed):
-                    documents[name].spans.append(self._span(one, label, more, f"{where}.{kind}[{i}]"))
-        yield build(list(documents.values()))
+                    span = self._span(one, label, more, f"{where}.{kind}[{i}]")
+                    span.place = f"{kind}[{i}]"
+                    note.spans.append(span)
+        yield from found.values()
 
-    def _span(self, one: Any, label: str, more: str | None, where: str) -> Span:
+    def settle(self, documents: list[RawDocument], source: Source) -> None:
+        """Check the lengths of annotations, where there is no text to find them in."""
+        for document in documents:
+            for span in document.spans if document.text is None else ():
+                size = self.convention.size(span.surface or "")
+                if span.surface is not None and self.end == "length" and span.end != size:
+                    what = f"the length {span.end} differs from that of the text, {size}"
+                    where = f"{document.where}.{span.place}.length"
+                    raise InputError(f"{what}; correct it, or read with nlpsandbox(lengths=trust).", where)
+
+    def _span(self, one: Any, label: str, more: str | None, where: str) -> RawSpan:
         try:
             found = msgspec.convert(one, Annotation)
         except msgspec.ValidationError as error:
@@ -96,14 +108,12 @@ class NlpSandbox(Format):
                 raise InputError(f"the {name} is negative or too large.", f"{where}.{name}")
         if found.confidence is not None and not 0 <= found.confidence <= 100:
             raise InputError(f"the confidence {found.confidence:g} is not between 0 and 100.", f"{where}.confidence")
-        if self.lengths == "check" and found.length != len(found.text):
-            what = f"the length {found.length} differs from that of the text, {len(found.text)}"
-            raise InputError(f"{what}; correct it, or read with nlpsandbox(lengths=trust).", f"{where}.length")
         attrs: dict[str, Attr] = {"text": found.text}
         if more and isinstance(one.get(more), str):
             attrs[more] = one[more]
         score = None if found.confidence is None else found.confidence / 100
-        return Span(found.start, found.start + found.length, label, score, attrs or None)
+        odd = self.lengths == "trust" and found.length != self.convention.size(found.text)
+        return RawSpan(found.start, found.length, label, score, attrs, None if odd else found.text)
 
 
 def _name(record: dict[str, Any], where: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Longs
 
+T = TypeVar("T", int, NDArray[np.int64])
 UNITS = ("codepoint", "utf16", "byte", "grapheme")
 ENDS = ("exclusive", "inclusive", "length")
 NEWLINES = ("as-is", "lf", "crlf")
@@ -66,7 +67,7 @@ class Convention:
             return tuple(np.where((at >= 0) & (at <= len(text)), at, INVALID) for at in (low, high))  # type: ignore[return-value]  # two arrays in, two out
         return _place(before, low), _place(before, high)
 
-    def exclusive(self, start: Longs, end: Longs) -> tuple[Longs, Longs]:
+    def exclusive(self, start: T, end: T) -> tuple[T, T]:
         """Return offsets from zero with exclusive ends, still in this convention's unit."""
         low = start - self.base
         if self.end == "length":
@@ -77,8 +78,21 @@ class Convention:
         """Return offsets in this convention of half-open code point offsets."""
         before = self._units_before(text)
         low, high = (start, end) if before is None else (before[start], before[end])
+        return self.of_exclusive(low, high)
+
+    def of_exclusive(self, low: T, high: T) -> tuple[T, T]:
+        """Return offsets in this convention of offsets from zero with exclusive ends in its unit."""
         ends = {"exclusive": high + self.base, "inclusive": high + self.base - 1, "length": high - low}
         return low + self.base, ends[self.end]
+
+    def size(self, text: str) -> int:
+        """Return the length of a text in this convention's unit.
+
+        >>> [Convention(unit).size("Zoë 😀") for unit in UNITS]
+        [5, 6, 9, 5]
+        """
+        before = self._units_before(text)
+        return len(text) if before is None else int(before[-1])
 
     def others(self) -> Iterator[Convention]:
         """Yield all other conventions, those that differ in one respect first."""

@@ -9,15 +9,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from spanscore.corpus.corpus import INVENTED
-from spanscore.corpus.records import Span
+from spanscore.corpus.records import Attr, Span
 from spanscore.formats.words import PREFIX, PREFIXING, UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from spanscore.corpus.records import Attr
-
 Place = tuple[int, int]
+Mention = tuple[str, str, float | None, dict[str, Attr] | None]
+"""A string that was found, its label, score and attributes."""
 _WORD = re.compile(rf"[^\W{UNSPACED}]+")
 _WHOLE = re.compile(rf"[^\W{UNSPACED}{PREFIXING}]+")
 """Words that have nothing attached to them."""
@@ -45,7 +45,7 @@ def place(text: str, mentions: Iterable[str], taken: Iterable[Place] = ()) -> li
 
 def spans(
     text: str,
-    mentions: Iterable[tuple[str, str, float | None, dict[str, Attr] | None]],
+    mentions: Iterable[Mention],
     taken: Iterable[Place] = (),
 ) -> list[Span]:
     """Return spans for mentions with their labels, scores and attributes.

@@ -40,7 +40,7 @@ class Layer(NamedTuple):
 
 @dataclass
 class Annotation:
-    """An annotation: its first and last unit so far, and its surface string if all units are tokens."""
+    """An annotation: where it begins and ends so far, from zero and exclusive, and its surface string if it has one."""
 
     start: int
     end: int
@@ -48,14 +48,22 @@ class Annotation:
     surface: str | None
 
 
+class Sentence(NamedTuple):
+    """A sentence: its text, the offset at which it begins, and where in the file it does."""
+
+    text: str
+    start: int
+    where: str
+
+
 @dataclass
 class Body:
     """What has been read of a document."""
 
-    text: list[str] = field(default_factory=list)
-    size: int = 0
-    """The length of the text in UTF-16 code units."""
+    sentences: list[Sentence] = field(default_factory=list)
     tokens: list[tuple[int, int]] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    """The surface strings of the tokens."""
     found: dict[str, Annotation] = field(default_factory=dict)
     """Annotations by disambiguation id, or by line and position where they have none."""
 
@@ -106,14 +114,34 @@ class WebAnno(DocumentFormat):
                 columns = line.split("\t")
                 start, end = _place(columns, 3 + width, where)
                 if sentence:
-                    _begin_sentence(body, "\n".join(sentence), start, where)
+                    body.sentences.append(Sentence("\n".join(sentence), start, where))
                     sentence = []
                 if "." not in columns[0]:
                     body.tokens.append((start, end))
-                self._mark(body, columns, chosen, (start, end), where)
-        text = "".join(body.text)
-        spans = [RawSpan(one.start, one.end, one.label, surface=one.surface) for one in body.found.values()]
-        yield RawDocument(where=source.name, text=text, spans=spans, tokens=_code_points(text, body.tokens))
+                    body.words.append(_plain(columns[2]))
+                self._mark(body, columns, chosen, self.convention.exclusive(start, end), where)
+        text = _text(body.sentences, self.convention)
+        tokens = None if text is None else _code_points(text, body.tokens, self.convention)
+        if text is None or tokens is None or [text[start:end] for start, end in tokens] != body.words:
+            self._explain_offsets(body, source.name)
+        spans = [
+            RawSpan(*self.convention.of_exclusive(one.start, one.end), one.label, surface=one.surface)
+            for one in body.found.values()
+        ]
+        yield RawDocument(where=source.name, text=text, spans=spans, tokens=tokens)
+
+    def _explain_offsets(self, body: Body, name: str) -> None:
+        """Raise an error if the tokens are where another convention says, or if sentences overlap under every one."""
+        for other in self.convention.others():
+            text = _text(body.sentences, other)
+            tokens = None if text is None else _code_points(text, body.tokens, other)
+            if text and tokens and [text[start:end] for start, end in tokens] == body.words:
+                raise InputError(f"tokens are not where the offsets say; {self.read_with([other])}.", name)
+        at = self.convention.base
+        for one in body.sentences:
+            if one.start < at:
+                raise InputError("the sentence begins before the end of the one before it.", one.where)
+            at = one.start + self.convention.size(one.text)
 
     def _choose(self, layers: list[Layer], name: str) -> tuple[Layer, int]:
         """Return the layer to read, and the column of the feature that is the label."""
@@ -165,14 +193,17 @@ def _place(columns: list[str], least: int, where: str) -> tuple[int, int]:
     return int(offsets[1]), int(offsets[2])
 
 
-def _begin_sentence(body: Body, text: str, start: int, where: str) -> None:
-    """Add the text of a sentence that begins at an offset, after the line break and the blanks before it."""
-    gap = start - body.size
-    if gap < 0:
-        raise InputError("the sentence begins before the end of the one before it.", where)
-    body.text.append("\n" * (gap > 0 and bool(body.text)) + " " * (gap - (gap > 0 and bool(body.text))))
-    body.text.append(text)
-    body.size = start + len(text) + sum(character > "\uffff" for character in text)
+def _text(sentences: list[Sentence], convention: Convention) -> str | None:
+    """Return sentences at their offsets, after the line break and the blanks before them; None if they overlap."""
+    text: list[str] = []
+    at = convention.base
+    for one in sentences:
+        gap = one.start - at
+        if gap < 0:
+            return None
+        text += "\n" * (gap > 0 and bool(text)) + " " * (gap - (gap > 0 and bool(text))), one.text
+        at = one.start + convention.size(one.text)
+    return "".join(text)
 
 
 def _stacked(cell: str) -> list[str]:
@@ -195,10 +226,10 @@ def _plain(text: str) -> str:
     return _ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), text) if "\\" in text else text
 
 
-def _code_points(text: str, tokens: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+def _code_points(text: str, tokens: list[tuple[int, int]], convention: Convention) -> list[tuple[int, int]] | None:
     """Return tokens with offsets in code points; None if one is outside the text, as the spans will show."""
     pairs = np.array(tokens, np.int64).reshape(-1, 2)
-    start, end = Convention("utf16").read(text, pairs[:, 0], pairs[:, 1])
+    start, end = convention.read(text, pairs[:, 0], pairs[:, 1])
     if (start == INVALID).any() or (end == INVALID).any():
         return None
     return list(zip(start.tolist(), end.tolist(), strict=True))
