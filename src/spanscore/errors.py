@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 LONGEST = 1500
@@ -85,6 +85,15 @@ def file_stamp(path: str) -> tuple[int, int]:
     except (OSError, ValueError):
         return 0, 0
     return found.st_mtime_ns, found.st_size
+
+
+def listed(counts: Mapping[str, int]) -> str:
+    """Return what was counted, without what occurs never.
+
+    >>> listed({"scores": 1, "tokens": 0, "overlapping spans": 2})
+    'scores (1), overlapping spans (2)'
+    """
+    return ", ".join(f"{what} ({count})" for what, count in counts.items() if count)
 
 
 def plural(count: int, noun: str) -> str:

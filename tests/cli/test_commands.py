@@ -256,6 +256,23 @@ def test_what_is_converted_can_be_read(folder: Path) -> None:
     assert lines == [json.loads(line) for line in before.splitlines()]
 
 
+def test_convert_reports_what_the_reader_left_out(folder: Path) -> None:
+    answers = [{"text": "Ann", "spans": [], "answer": "accept"}, {"text": "Bob", "spans": [], "answer": "reject"}]
+    (folder / "p.jsonl").write_bytes(b"\xef\xbb\xbf" + b"".join(json.dumps(one).encode() + b"\n" for one in answers))
+    for target in ("out.jsonl", "-"):
+        said = run("convert", "p.jsonl", target, cwd=folder).stderr.decode()
+        assert "warning: p.jsonl: removed the byte order mark." in said
+        assert "left out: reject answers (1)" in said
+        assert not run("convert", "p.jsonl", target, "-q", cwd=folder).stderr
+
+
+def test_convert_counts_what_the_target_cannot_hold(folder: Path) -> None:
+    one = {"id": "d", "text": "Ann", "spans": [{"start": 0, "end": 3, "label": "X", "score": 0.5}]}
+    (folder / "a.jsonl").write_text(json.dumps(one) + "\n")
+    said = run("convert", "a.jsonl", "out", "--to", "brat", cwd=folder).stderr.decode()
+    assert said == "out: its format cannot hold everything; lost: scores (1).\n"
+
+
 def test_a_signature_column_and_a_label_that_nobody_has(folder: Path) -> None:
     (folder / "map.json").write_text('{"NOSUCH": "PERSON"}')
     done = run("score", "gold.jsonl", "pred.jsonl", "--format", "csv", "--signature", "--map", "map.json", cwd=folder)

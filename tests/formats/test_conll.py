@@ -161,3 +161,20 @@ def test_an_empty_prediction_file_is_legal_if_its_format_is_named(suffix: str, t
     assert "the file is empty" in error
     _, error = run("score", "pred", "gold.conll", "--gold-format", form, cwd=tmp_path, code=2)
     assert "there is no document to score" in error or "not in the gold data" in error
+
+
+NUMBERED = (
+    "#\thttp://de.wikipedia.org/x [2009-10-17]\n1\tSchartau\tB-PER\tO\n2\tsagte\tO\tO\n\n#\ty\n1\tZoe\u0308\tO\tB-PER\n"
+)
+
+
+def test_a_column_of_running_numbers_is_not_the_words(tmp_path: Path) -> None:
+    """GermEval numbers the tokens of each sentence in the first column."""
+    path = tmp_path / "a.tsv"
+    path.write_text(NUMBERED)
+    with pytest.raises(ss.InputError, match=r"a.tsv:2: the first column numbers.*conll\(word=1, column=2\)"):
+        ss.read(path)
+    assert ss.read(path, "conll(word=1, column=2)").text == ("Schartau sagte", "Zoe\u0308")
+    assert ss.read(path, "conll(word=0)").text == ("1 2", "1")
+    path.write_text("1\tCD\tO\n2\tCD\tB-X\n\n7\tCD\tO\n")
+    assert ss.read(path).text == ("1 2", "7")

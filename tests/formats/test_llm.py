@@ -96,15 +96,32 @@ def test_tagged_text(gold: Path, changed: bool) -> None:
     [
         ("<A>x</A>", "x", [(0, 1, "A")]),
         ("a <b and c> d", "a <b and c> d", []),
-        ("<A>x", "<A>x", []),
-        ("x</A>", "x</A>", []),
+        ("<A>x", "x", []),
+        ("x</A>", "x", []),
         ("<A><A>x</A></A>", "x", [(0, 1, "A"), (0, 1, "A")]),
-        ("<A>x<B>y</A>z</B>", "x<B>yz</B>", [(0, 5, "A")]),
+        ("<A>x<B>y</A>z</B>", "xyz", [(0, 2, "A")]),
+        ("<A id=\"1\" kind='b c' n=3 >x</A >", "x", [(0, 1, "A")]),
         ("", "", []),
     ],
 )
 def test_tags(tagged: str, text: str, spans: list[tuple[int, int, str]]) -> None:
-    assert untagged(tagged) == (text, spans)
+    alone = sum(tagged.count(mark) for mark in ("<A", "<B", "</A", "</B")) - 2 * len(spans)
+    assert untagged(tagged) == (text, spans, alone)
+
+
+def test_tags_of_the_text_itself_belong_to_it() -> None:
+    text = "<b>Ann</b> <i> left<br>"
+    tagged = "<b><P>Ann</P></b> <i> left<br>"
+    assert untagged(tagged, text) == (text, [(3, 6, "P")], 0)
+
+
+def test_tags_without_a_partner_are_counted(gold: Path) -> None:
+    """The mention that was closed is read; the one that was not is counted in a note."""
+    tagged = '<PER id="1">Zoe</PER> and <PER>Bob left'
+    write(gold / "llm.jsonl", [{"id": "a", "tagged": tagged, "text": "Zoe and Bob left"}])
+    read = ss.read(gold / "llm.jsonl", "llm")
+    assert [(one.start, one.end, one.label) for one in next(iter(read.documents())).spans] == [(0, 3, "PER")]
+    assert any("left out: tags without a partner (1)" in note for note in read.notes)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import click
 
 from spanscore.cli import options as shared
 from spanscore.cli.options import INPUT, OUTPUT, option
-from spanscore.errors import printable
+from spanscore.errors import listed, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 @shared.annotator_option
 @shared.max_bytes_option
 @option(OUTPUT, "--to", metavar="FORMAT", help="Output format (default: by the extension of TARGET, or spanscore).")
-def command(source: str, target: str, from_: str | None, annotator: str | None, to: str | None) -> None:
+@shared.quiet_option
+def command(source: str, target: str, from_: str | None, annotator: str | None, to: str | None, quiet: bool) -> None:
     """Read SOURCE and write it to TARGET in another format. '-' is standard input or output.
+
+    What was left out while reading, and what TARGET cannot hold, is reported on stderr.
 
     \b
     spanscore convert train.conll train.jsonl
@@ -31,11 +34,15 @@ def command(source: str, target: str, from_: str | None, annotator: str | None, 
     """
     from spanscore.engine.conversion import convert
 
-    print_lost(target, convert(source, target, from_format=from_, to_format=to, annotator=annotator))
+    notes: list[str] = []
+    lost = convert(source, target, from_format=from_, to_format=to, annotator=annotator, notes=notes)
+    shared.print_warnings(notes, quiet=quiet)
+    if not quiet:
+        print_lost(target, lost)
 
 
 def print_lost(target: str, lost: Mapping[str, int]) -> None:
     """Print to stderr what the format of a file cannot hold."""
     if lost:
-        listed = ", ".join(f"{count} {what}" for what, count in lost.items())
-        click.echo(f"{printable(target, limit=255)}: its format cannot hold everything; lost: {listed}.", err=True)
+        what = f"its format cannot hold everything; lost: {listed(lost)}"
+        click.echo(f"{printable(target, limit=255)}: {what}.", err=True)

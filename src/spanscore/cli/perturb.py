@@ -81,7 +81,7 @@ def command(
     def variants() -> Corpus:
         corpus = read(gold, format_)
         found = perturb(corpus, perturbations, seed=seed, rate=rate, names=shared.listed_names(names, "--names"))
-        shared.print_warnings(found.notes[len(corpus.notes) :], quiet=quiet)
+        shared.print_warnings(found.notes, quiet=quiet)
         return found
 
     print_lost(output, write_corpus(output, to, lambda: iter([variants()])))

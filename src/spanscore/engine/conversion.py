@@ -25,11 +25,12 @@ def convert(
     from_format: str | Format | None = None,
     to_format: str | Format | None = None,
     annotator: str | None = None,
+    notes: list[str] | None = None,
 ) -> dict[str, int]:
     """Write a file, folder or corpus to a file or folder in another format; return what that format cannot hold.
 
     Without formats, the input's is auto-detected, and the output's is that of the ending of its name. `-` is standard
-    input or output.
+    input or output. Notes about the input, such as documents that were left out, are added to `notes`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -40,10 +41,17 @@ def convert(
     streamed = given.readable_again and str(target) != "-" and not annotator
     kept = None if streamed else chosen(given.corpus(), annotator)  # before a file is begun
 
-    def chunks() -> Iterator[Corpus]:
-        return once(given.chunks()) if kept is None else iter([kept])
+    told: dict[str, None] = {}
 
-    return write_corpus(str(target), to_format, chunks)
+    def chunks() -> Iterator[Corpus]:
+        for chunk in once(given.chunks()) if kept is None else iter([kept]):
+            told.update(dict.fromkeys(chunk.notes))
+            yield chunk
+
+    lost = write_corpus(str(target), to_format, chunks)
+    if notes is not None:
+        notes += told
+    return lost
 
 
 def write_corpus(target: str, to: str | Format | None, chunks: Callable[[], Iterator[Corpus]]) -> dict[str, int]:

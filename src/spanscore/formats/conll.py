@@ -58,7 +58,9 @@ class Conll(Format):
     offsets: ClassVar[str] = "tokens"
     suffixes: ClassVar[tuple[str, ...]] = (".conll", ".iob", ".iob2", ".bio")
     column: int = parameter(-1, "Column of the tag, counted from 0, or from the end if negative.")
-    word: int = parameter(0, "Column of the word.")
+    word: int | None = parameter(
+        None, "Column of the word (default: the first, which is refused if it numbers tokens).", type=int
+    )
     scheme: str = parameter("auto", "Tag scheme; IO also reads plain labels.", choices=("auto", *SCHEMES))
     order: str = parameter(
         "auto",
@@ -97,6 +99,7 @@ class Conll(Format):
         tokens = [token for sentences in documents for sentence in sentences for token in sentence]
         if not tokens:
             return
+        self._refuse_numbers(documents, source.name)
         order = self._order(tokens)
         tags = [[self._tag(token) for token in sentence] for sentences in documents for sentence in sentences]
         scheme = self.scheme
@@ -186,7 +189,7 @@ class Conll(Format):
     def _check_columns(self, columns: list[str], where: str) -> None:
         if len(columns) < 2:
             raise InputError("expected a word and a tag; there is only one column.", where)
-        for column in (self.column, self.word):
+        for column in (self.column, self.word or 0):
             if not -len(columns) <= column < len(columns):
                 message = f"there is no column {column}; the line has {len(columns)} columns, counted from 0."
                 raise InputError(message, where)
@@ -200,6 +203,28 @@ class Conll(Format):
         prefix = sum(looks_like_tag(self._tag(token)) for token in tokens)
         suffix = sum(looks_like_tag(self._tag(token), "suffix") for token in tokens)
         return "suffix" if suffix > prefix else "prefix"
+
+    def _refuse_numbers(self, documents: list[list[Sentence]], file: str) -> None:
+        """Refuse a first column that numbers the tokens of each sentence, as in GermEval: words are in another one."""
+        if self.word is not None:
+            return
+        sentences = [sentence for document in documents for sentence in document]
+        if sum(map(len, sentences)) < 2 or any(
+            token.columns[0] != str(number) or len(token.columns) < 3
+            for sentence in sentences
+            for number, token in enumerate(sentence, 1)
+        ):
+            return
+        first = sentences[0][0].columns
+        column = next((i for i in range(2, len(first)) if self._holds_tags(sentences, i)), len(first) - 1)
+        hint = f"give conll(word=1, column={column}), or conll(word=0) if these are the words"
+        raise InputError(
+            f"the first column numbers the tokens of each sentence; {hint}.", f"{file}:{sentences[0][0].line}"
+        )
+
+    def _holds_tags(self, sentences: list[Sentence], column: int) -> bool:
+        tags = (token.columns[column] for sentence in sentences for token in sentence if column < len(token.columns))
+        return all(looks_like_tag(tag) or looks_like_tag(tag, "suffix") for tag in tags)
 
     def _refuse_no_tags(self, tokens: list[Token], scheme: str, file: str) -> None:
         """Refuse a column that holds neither tags nor plain labels: it is probably the wrong column."""
@@ -230,13 +255,13 @@ class Conll(Format):
                     hint = "give conll(scheme=...), or conll(column=...) if the tags are in another column"
                     message = f"the tag column does not hold a tag in {scheme}; {hint}."
                     raise InputError(message, f"{file}:{token.line}") from None
-                size = 1 if self.words == "ignore" else len(token.columns[self.word])
+                size = 1 if self.words == "ignore" else len(token.columns[self.word or 0])
                 tokens.append((at, at + size))
                 at += size + 1
             runs, count = decode_tags([self._tag(token) for token in sentence], scheme, repair, order)
             illegal += count
             spans += [Span(tokens[first + a][0], tokens[first + b - 1][1], label) for a, b, label in runs]
-            text.append(" ".join(token.columns[self.word] for token in sentence))
+            text.append(" ".join(token.columns[self.word or 0] for token in sentence))
         ignored = self.words == "ignore"
         return Document(id=name, text=None if ignored else "\n".join(text), spans=spans, tokens=tokens), illegal
 

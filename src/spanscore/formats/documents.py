@@ -16,7 +16,7 @@ import numpy as np
 
 from spanscore.corpus import MAX_OFFSET
 from spanscore.corpus.records import Attr, Document, Span, build
-from spanscore.errors import InputError, plural
+from spanscore.errors import InputError, listed, plural
 from spanscore.formats import placement
 from spanscore.formats.doctor import MANY, Case, diagnose
 from spanscore.formats.interface import Format
@@ -128,10 +128,10 @@ class DocumentFormat(OffsetFormat):
     def corpus(self, documents: Iterable[RawDocument], source: Source) -> Corpus:
         """Return documents, each of which has an id, as a corpus: choose, add texts, convert and check offsets."""
         raws = self.chosen(list(documents), source)
-        if listed := ", ".join(f"{what} ({count})" for what, count in source.left_out.items() if count):
+        if without := listed(source.left_out):
             if not raws:
-                raise InputError(f"there is nothing left to read; left out: {listed}.", source.name)
-            source.notes.append(f"{source.name}: left out: {listed}.")
+                raise InputError(f"there is nothing left to read; left out: {without}.", source.name)
+            source.notes.append(f"{source.name}: left out: {without}.")
         decided = self.decided(raws, source)
         decided._take_texts(raws, source)
         decided.settle(raws, source)

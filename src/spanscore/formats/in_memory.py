@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from spanscore.corpus.records import field_error, refuse_repeated_ids
-from spanscore.errors import InputError, MissingExtraError, UsageError, plural, printable
+from spanscore.errors import InputError, MissingExtraError, UsageError, listed, plural, printable
 from spanscore.formats import gliner, presidio
 from spanscore.formats.documents import RawDocument, RawSpan, named
 from spanscore.formats.hf import Found, Hf, spans_of_output
@@ -173,8 +173,8 @@ def to_spacy(corpus: Corpus, nlp: Any = None, *, language: str = "xx", group: st
     losses: Counter[str] = Counter()
     docs = list(Spacy(language=language, group=group).docs(lambda: [corpus], losses, nlp))
     losses.pop("tokens", None)  # nlp has made its own
-    if listed := ", ".join(f"{count} {what}" for what, count in losses.items() if count):
-        warnings.warn(f"spaCy documents cannot hold everything; lost: {listed}.", stacklevel=3)
+    if lost := listed(losses):
+        warnings.warn(f"spaCy documents cannot hold everything; lost: {lost}.", stacklevel=3)
     return docs
 
 

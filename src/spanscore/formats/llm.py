@@ -11,7 +11,7 @@ import msgspec
 
 from spanscore.corpus.corpus import INVENTED
 from spanscore.corpus.records import Attr, Document, Span, build
-from spanscore.errors import InputError, plural, printable
+from spanscore.errors import InputError, listed, plural, printable
 from spanscore.formats import placement
 from spanscore.formats.interface import LIKELY, Claim, Format, Sample
 from spanscore.formats.json_records import records
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from spanscore.corpus import Corpus
     from spanscore.formats.source import Source
 
-_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)>")
+_TAG = re.compile(r"""<(/?)([A-Za-z][\w.-]*)(?:\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))*\s*>""")
+"""A tag, maybe with attributes, which are not kept."""
 
 
 class Entity(msgspec.Struct):
@@ -54,10 +55,11 @@ class Llm(Format):
     """Answers of language models without offsets: `{"id": "d1", "entities": [{"text": "Ann", "type": "PERSON"}]}`.
 
     A JSON list or JSON Lines. Instead of `entities`, a document may have `tagged`, its text with tags:
-    `<PERSON>Ann</PERSON> left.` Mentions are placed on the text in order, exactly, then regardless of case and white
-    space; repeated mentions from left to right, never inside a word. What is not in the text is a prediction with the
-    verdict "invented". Texts come from the file (`text`), from `texts=FILE`, or from the gold data; without an id, a
-    document is the one with the same number there.
+    `<PERSON>Ann</PERSON> left.` Attributes of tags are ignored; a tag without a partner is left out and counted.
+    Mentions are placed on the text in order, exactly, then regardless of case and white space; repeated mentions from
+    left to right, never inside a word, but as a last resort after a Hebrew or Arabic prefix. What is not in the text is
+    a prediction with the verdict "invented". Texts come from the file (`text`), from `texts=FILE`, or from the gold
+    data; without an id, a document is the one with the same number there.
     """
 
     name: ClassVar[str] = "llm"
@@ -82,7 +84,9 @@ class Llm(Format):
         for number, (answer, where) in enumerate(records(source, Answer)):
             name = known.id_of(answer.id, number)
             text = known.text_of(name, answer.text, where, self.name)
-            documents.append(Document(id=name, text=text, spans=_spans(answer, text, where)))
+            documents.append(Document(id=name, text=text, spans=_spans(answer, text, where, source)))
+        if without := listed(source.left_out):
+            source.notes.append(f"{source.name}: left out: {without}.")
         corpus = build(documents)
         note_invented(corpus, source)
         yield corpus
@@ -130,9 +134,10 @@ def note_invented(corpus: Corpus, source: Source) -> None:
         source.notes.append(f"{source.name}: {what}, and {'counts' if count == 1 else 'count'} as invented.")
 
 
-def _spans(answer: Answer, text: str, where: str) -> list[Span]:
+def _spans(answer: Answer, text: str, where: str, source: Source) -> list[Span]:
     if answer.tagged is not None:
-        plain, places = untagged(answer.tagged)
+        plain, places, alone = untagged(answer.tagged, text)
+        source.left_out["tags without a partner"] += alone
         if plain == text:
             return [Span(start, end, label) for start, end, label in places]
         return placement.spans(text, ((plain[start:end], label, None, None) for start, end, label in places))
@@ -149,15 +154,17 @@ def _mentions(entities: list[Entity], where: str) -> Iterator[Mention]:
         yield mention, label, one.score, one.attrs
 
 
-def untagged(tagged: str) -> tuple[str, list[tuple[int, int, str]]]:
-    """Return a text without its tags, and the spans that they were around, in the order in which they begin.
+def untagged(tagged: str, text: str = "") -> tuple[str, list[tuple[int, int, str]], int]:
+    """Return a text without its tags, the spans that they were around, and the number of tags without a partner.
 
-    Tags may be nested. A `<` that is not part of a tag belongs to the text, and so does a tag that has no partner.
+    Spans are in the order in which they begin. Tags may be nested. A `<` that is not part of a tag belongs to the text,
+    and so do tags that are in the `text` itself, before it was tagged.
 
-    >>> untagged("<A>Ann <B>Lee</B></A> < <b>")
-    ('Ann Lee < <b>', [(0, 7, 'A'), (4, 7, 'B')])
+    >>> untagged('<A>Ann <B n="1">Lee</B></A> < <b> <C>', "Ann Lee < <b> ")
+    ('Ann Lee < <b> ', [(0, 7, 'A'), (4, 7, 'B')], 1)
     """
-    tags = list(_TAG.finditer(tagged))
+    own = {tag[0] for tag in _TAG.finditer(text)}
+    tags = [tag for tag in _TAG.finditer(tagged) if tag[0] not in own]
     partner: dict[int, int] = {}
     waiting: list[int] = []
     open_tags: Counter[str] = Counter()
@@ -172,16 +179,18 @@ def untagged(tagged: str) -> tuple[str, list[tuple[int, int, str]]]:
             if tags[begin][2] == tag[2]:
                 partner[begin] = partner[number] = begin
                 break
+    alone = set(range(len(tags))) - partner.keys()
     pieces: list[str] = []
     starts: dict[int, int] = {}
     found, length, at = [], 0, 0
-    for number in sorted(partner):
-        tag = tags[number]
+    for number, tag in enumerate(tags):
         pieces.append(tagged[at : tag.start()])
         length, at = length + tag.start() - at, tag.end()
+        if number in alone:
+            continue
         if not tag[1]:
             starts[number] = length
         else:
             found.append((starts[partner[number]], length, tag[2], partner[number]))
     spans = [(start, end, label) for start, end, label, _ in sorted(found, key=lambda one: one[3])]
-    return "".join([*pieces, tagged[at:]]), spans
+    return "".join([*pieces, tagged[at:]]), spans, len(alone)
