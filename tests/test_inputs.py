@@ -132,6 +132,38 @@ def _plain(span: Any) -> dict[str, Any]:
     return {"start": span.start, "end": span.end, "label": span.label}
 
 
+@pytest.mark.parametrize("regions", [[[0]], [["a", "b"]], "0", [[10, 0]], "[[10, 0]]", "[[0], [1, 2]]"])
+def test_wrong_scored_regions_are_explained(regions: object, tmp_path: Path) -> None:
+    write(tmp_path / "gold.jsonl", [{"id": "d", "spans": [], "meta": {"scored_regions": regions}}])
+    with pytest.raises(ss.InputError, match=r"pairs.*\[\[0, 120\]"):
+        ss.score(tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "exact")
+
+
+def test_scored_regions_as_text(tmp_path: Path) -> None:
+    """Tables hold metadata as text, so that a list of pairs may be JSON in a string."""
+    spans = [{"start": 0, "end": 3, "label": "X"}, {"start": 12, "end": 15, "label": "X"}]
+    write(tmp_path / "gold.jsonl", [{"id": "d", "spans": spans, "meta": {"scored_regions": "[[0, 10]]"}}])
+    result = ss.score(tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "exact")
+    assert result["exact"].counts["annotated"] == 1
+
+
+def test_changed_words_point_to_the_option(tmp_path: Path) -> None:
+    (tmp_path / "a.conll").write_text("Ann\tB-PER\n")
+    (tmp_path / "b.conll").write_text("Anne\tB-PER\n")
+    with pytest.raises(ss.InputError, match=r"read both files with conll\(words=ignore\)"):
+        ss.score(tmp_path / "a.conll", tmp_path / "b.conll", "exact")
+    (found,) = [
+        one for one in ss.check(tmp_path / "a.conll", tmp_path / "b.conll").findings if one.kind == "different text"
+    ]
+    assert "conll(words=ignore)" in found.message
+
+
+def test_errors_name_the_format_that_was_detected(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", [{"id": "d", "text": "Ann", "spans": [{"start": 0, "end": 9, "label": "X"}]}])
+    with pytest.raises(ss.InputError, match=r"The file was read as spanscore"):
+        ss.read(tmp_path / "a.jsonl")
+
+
 def test_only_scored_regions_count(tmp_path: Path) -> None:
     spans = [{"start": a, "end": b, "label": "PER"} for a, b in ((0, 5), (8, 12), (20, 25))]
     write(tmp_path / "gold.jsonl", [{"id": "d", "spans": spans, "meta": {"scored_regions": [[0, 10], [18, 30]]}}])
@@ -148,6 +180,23 @@ def test_only_scored_regions_count(tmp_path: Path) -> None:
     for wrong in ("x", "5-3", "0-9,4-12"):
         with pytest.raises(ss.InputError, match="scored_regions"):
             ss.score(corpus((0, 3, "A"), meta={"scored_regions": wrong}), corpus((0, 3, "A")), "exact")
+
+
+def test_check_compares_documents_and_labels(tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 3, "label": "DOSE"}] * 2
+    texts = {"a": "2mg daily", "b": "2mg daily", "c": "", "d": ""}
+    gold = ss.Corpus.from_documents(
+        [{"id": name, "text": text, "spans": spans if text else []} for name, text in texts.items()]
+    )
+    findings = {one.kind: one for one in check(gold).files[0].findings}
+    assert findings["same text"].count == 1
+    assert findings["same text"].examples == ('documents "a" and "b"',)
+    assert findings["duplicate span"].count == 2
+    assert [one.partition(",")[0] for one in findings["duplicate span"].examples] == ['document "a"', 'document "b"']
+    assert [one.kind for one in check(gold, gold).findings] == ["same file"]
+    other = ss.Corpus.from_documents([{"id": "a", "spans": [{"start": 0, "end": 3, "label": "DOSE_VALUE"}]}])
+    (near,) = [one for one in check(gold, other).findings if one.kind == "similar labels"]
+    assert "DOSE and DOSE_VALUE look similar" in near.message
 
 
 def test_check_finds_what_is_wrong(tmp_path: Path) -> None:

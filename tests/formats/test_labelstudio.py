@@ -156,8 +156,10 @@ def test_it_is_written(tmp_path: Path) -> None:
 
 def test_exports_without_text_spans_say_what_they_have(tmp_path: Path) -> None:
     box = {"value": {"x": 1.0, "rectanglelabels": ["Car"]}, "type": "rectanglelabels", "to_name": "img"}
-    with pytest.raises(ss.InputError, match=r"no result is a labelled text span \(there are: rectanglelabels\)"):
+    with pytest.raises(
+        ss.InputError, match=r"no result is a span of plain text.* types of the results are: rectanglelabels"
+    ):
         ss.read(write(tmp_path / "a.json", {**task(result=[box]), "data": {"img": "https://x.org/1.jpg"}}))
     predicted = {**task(), "annotations": [], "predictions": [{"result": results(offsets())}]}
-    with pytest.raises(ss.InputError, match=r"nothing left to read; left out: tasks with predictions only \(1\)"):
+    with pytest.raises(ss.InputError, match=r"nothing left to read; .* labelstudio\(results=predictions\) reads \(1\)"):
         ss.read(write(tmp_path / "b.json", predicted))

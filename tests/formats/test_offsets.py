@@ -150,8 +150,14 @@ def test_a_zip_file_is_a_folder_and_never_leaves_it(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "one.zip", "w") as archive:
         archive.writestr("data/a.json", one)
         archive.writestr("__MACOSX/a.json", "x")
-        archive.writestr("../evil.json", "x")
     assert ss.read(tmp_path / "one.zip").text == ("Ann",)
+    for name in ("../evil.json", "a/../../evil.json", "/evil.json", "..\\evil.json"):
+        for others in ([], ["data/a.json"]):
+            with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
+                for inside in (*others, name):
+                    archive.writestr(inside, one)
+            with pytest.raises(ss.InputError, match="a member of the zip file has a path that leaves its folder"):
+                ss.read(tmp_path / "evil.zip")
     (tmp_path / "bad.zip").write_bytes((tmp_path / "one.zip").read_bytes()[:60])
     with pytest.raises(ss.InputError, match="damaged"):
         ss.read(tmp_path / "bad.zip")

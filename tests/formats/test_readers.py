@@ -197,3 +197,13 @@ def test_a_format_can_be_forced_and_every_format_says_why(tmp_path: Path) -> Non
     forced = ss.read(path, "presidio")
     assert (forced.format, forced.format_reason) == ("presidio", "as given")
     assert {"conll", "neleval", "nlpsandbox", "parquet", "presidio", "spanscore"} <= set(REGISTRY.names())
+
+
+def test_presidio_tags_replace_an_empty_list_of_spans(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    sample = {"full_text": "Ann left", "spans": [], "tokens": ["Ann", "left"], "tags": ["U-PERSON", "O"]}
+    path.write_text(json.dumps([sample, {**sample, "tags": ["O", "O"]}]))
+    assert [[(one.start, one.end, one.label) for one in d.spans] for d in ss.read(path).documents()] == [
+        [(0, 3, "PERSON")],
+        [],
+    ]

@@ -139,3 +139,22 @@ def test_any_damage_to_a_doc_bin_is_an_error_and_not_a_crash(doc: Any, tmp_path:
         except ss.InputError:
             refused += 1
     assert refused > len(data) // 20
+
+
+def test_groups_are_named_where_there_are_no_entities(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    doc = {
+        "text": "Ann left",
+        "ents": [],
+        "tokens": [],
+        "spans": {"sc": [{"start": 0, "end": 3, "label": "X"}], "e": []},
+    }
+    path.write_text(json.dumps([doc]))
+    (note,) = ss.read(path).notes
+    assert "there are no entities, but groups of spans; read one with spacy(group=sc)." in note
+    assert spans(ss.read(path, "spacy(group=sc)")) == [(0, 3, "X")]
+    assert not ss.read(path, "spacy(group=e)").notes
+    del doc["ents"]
+    path.write_text(json.dumps([doc]))
+    with pytest.raises(ss.InputError, match=r"'ents' is missing; read a group of spans with spacy\(group=sc\)"):
+        ss.read(path, "spacy")

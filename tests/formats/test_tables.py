@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -388,3 +389,53 @@ def test_documents_without_ids_can_be_numbered_as_the_message_says(tmp_path: Pat
     with pytest.raises(ss.errors.InputError, match=r"reading the file as records\(spans=spans\)"):
         ss.read(path)
     assert found(ss.read(path, "records(spans=spans)")) == {"0": PLACES, "1": set()}
+
+
+def saved_dataset(folder: Path, rows: list[dict[str, Any]], features: dict[str, Any], shards: int = 1) -> Path:
+    """Write rows as `datasets.save_to_disk` does."""
+    pa = pytest.importorskip("pyarrow")
+    folder.mkdir()
+    about = {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
+    table = pa.Table.from_pylist(rows).replace_schema_metadata(about)
+    for number in range(shards):
+        path = folder / f"data-{number:05}-of-{shards:05}.arrow"
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+    return folder
+
+
+CLASS = {"names": ["PERSON", "WORD"], "_type": "ClassLabel"}
+FIELDS = {"b": {"dtype": "int32", "_type": "Value"}, "e": {"dtype": "int32", "_type": "Value"}, "t": CLASS}
+
+
+@pytest.mark.parametrize("spans", [[FIELDS], {"feature": FIELDS, "_type": "List"}])
+def test_class_numbers_inside_spans_become_names(spans: Any, tmp_path: Path) -> None:
+    rows = [{"text": TEXT, "x": [{"b": one["b"], "e": one["e"], "t": CLASS["names"].index(one["t"])} for one in ENTS]}]
+    features = {"text": {"dtype": "string", "_type": "Value"}, "x": spans}
+    folder = saved_dataset(tmp_path / "data", rows, features, shards=2)
+    options = "records(spans=x, start=b, end=e, label=t)"
+    assert found(ss.read(folder, options)) == {"0": PLACES, "1": PLACES}
+    single = ss.read(folder / "data-00000-of-00002.arrow", options)
+    assert found(single) == {"0": PLACES}
+    assert "one of 2 files of a saved dataset; name its folder to read all" in single.notes[0]
+
+
+def test_a_saved_dataset_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = saved_dataset(tmp_path / "data", [{"text": "a"}], {})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ss.MissingExtraError, match=r"spanscore\[hf\]"):
+        ss.read(folder, "records(spans=x)")
+
+
+def test_ai4privacy_with_other_names_points_to_records(tmp_path: Path) -> None:
+    mask = [{"begin": start, "stop": end, "entity": label} for start, end, label in SPANS]
+    path = json_file(tmp_path / "a.jsonl", [{"source_text": TEXT, "privacy_mask": mask}])
+    with pytest.raises(ss.InputError, match=r"name the fields with records\(") as caught:
+        ss.read(path)
+    named = str(caught.value).partition("name the fields with ")[2].partition(". The file")[0]
+    assert found(ss.read(path, named)) == {"0": PLACES}
+
+
+def test_an_empty_folder_is_described(tmp_path: Path) -> None:
+    with pytest.raises(ss.InputError, match="this is a folder or zip file without files"):
+        ss.read(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -62,8 +63,16 @@ def compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:
         if ours is not None and theirs is not None and ours != theirs:
             pairs = zip(ours, theirs, strict=False)
             place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
-            message = f"the text differs from the gold text at character {place}; offsets must refer to one text."
+            hint = changed_words(gold.format, pred.format)
+            message = f"the text differs from the gold text at character {place}; offsets must refer to one text{hint}."
             raise InputError(message, f'{pred.source or system}: document "{printable(name)}"')
+
+
+def changed_words(*formats: str) -> str:
+    """Return a hint for systems that changed words but not their number, if all files are in a format of words."""
+    if not all(re.match(r"conll\b", one) for one in formats):
+        return ""
+    return "; if words were changed, but not their number, read both files with conll(words=ignore)"
 
 
 def refuse_split_differently(gold: Corpus, pred: Corpus, system: str) -> None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 REGIONS = "scored_regions"
 """The metadata field with the parts of a document that were annotated, such as `0-120,300-450`."""
+EXPECTED_REGIONS = "expected pairs of offsets, each start before its end: [[0, 120], [300, 450]], or 0-120,300-450."
+_PAIRS = re.compile(r"\[[\s\d,\[\]]*\]")
+_PAIR = re.compile(r"\[\s*(\d+)\s*,\s*(\d+)\s*\]")
 _REGION = re.compile(r"\s*(\d{1,10})-(\d{1,10})\s*")
 
 
@@ -111,14 +114,15 @@ def _labelled(side: Corpus, labels: Collection[str]) -> Bools:
 def parse_regions(text: str, where: str = "") -> list[tuple[int, int]]:
     """Return the regions of a metadata value, sorted; `where` names the document and the field.
 
-    >>> parse_regions("0-120, 300-450")
-    [(0, 120), (300, 450)]
+    >>> parse_regions("0-120, 300-450"), parse_regions("[[0, 120]]")
+    ([(0, 120), (300, 450)], [(0, 120)])
     """
     found = []
-    for part in text.split(",") if text.strip() else []:
+    plain = _PAIR.sub(r"\1-\2", text.strip()[1:-1]) if _PAIRS.fullmatch(text.strip()) else text
+    for part in plain.split(",") if plain.strip() else []:
         match = _REGION.fullmatch(part)
         if match is None or not int(match[1]) < int(match[2]) < 2**31:
-            raise InputError("expected start-end pairs separated by commas, such as 0-120,300-450.", where)
+            raise InputError(EXPECTED_REGIONS, where)
         found.append((int(match[1]), int(match[2])))
     found.sort()
     if any(second[0] < first[1] for first, second in pairwise(found)):

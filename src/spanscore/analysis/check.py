@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spanscore.align.documents import changed_words
 from spanscore.align.invented import is_invented
-from spanscore.align.pairing import without_repeats
 from spanscore.analysis.suspects import LONGEST
 from spanscore.analysis.types import types
 from spanscore.corpus import Corpus
@@ -156,13 +156,9 @@ def _findings(corpus: Corpus) -> Iterator[Finding]:
         )
         yield Finding("invented mention", message, count, False, made)
     corpus = corpus.with_spans(np.flatnonzero(~invented)) if invented.any() else corpus
-    repeated = len(corpus.start) - len(without_repeats(corpus).start)
-    if repeated:
-        yield Finding(
-            "duplicate span",
-            f"{plural(repeated, 'duplicate span')} (same place and label) count{'s' if repeated == 1 else ''} once.",
-            repeated,
-        )
+    again = _repeated(corpus)
+    counts = "counts" if again.size == 1 else "count"
+    yield from _spans(corpus, again, "duplicate span", f"{{}} with the place and label of another one {counts} once.")
     yield from _spans(
         corpus,
         np.flatnonzero(corpus.start == corpus.end),
@@ -176,11 +172,38 @@ def _findings(corpus: Corpus) -> Iterator[Finding]:
             yield Finding(
                 "empty document", f"{plural(len(empty), 'document')} with empty text.", len(empty), False, where
             )
+        yield from _same_texts(corpus)
         yield from _boundaries(corpus)
         yield from _surfaces(corpus)
     for one, other in _similar(corpus.labels):
         message = f"the labels {printable(one)} and {printable(other)} look similar; do they mean the same?"
         yield Finding("similar labels", message, 2)
+
+
+def _repeated(corpus: Corpus) -> Longs:
+    """Return the rows that have the place and label of an earlier one."""
+    columns = np.stack([corpus.doc, corpus.start, corpus.end, corpus.label])
+    order = np.lexsort(columns)
+    same = (columns[:, order[1:]] == columns[:, order[:-1]]).all(axis=0)
+    return np.sort(order[1:][same])
+
+
+def _same_texts(corpus: Corpus) -> Iterator[Finding]:
+    """Find documents that have the text of another one."""
+    assert corpus.text is not None
+    first: dict[int, int] = {}
+    same = []
+    for doc, text in enumerate(corpus.text):
+        if text is not None and text.strip():
+            known = first.setdefault(hash(text), doc)
+            if known != doc and corpus.text[known] == text:
+                same.append((doc, known))
+    if same:
+        ids = [(printable(corpus.ids[doc]), printable(corpus.ids[known])) for doc, known in same[:SHOWN]]
+        where = tuple(f'documents "{known}" and "{name}"' for name, known in ids)
+        yield Finding(
+            "same text", f"{plural(len(same), 'document')} with the text of another.", len(same), False, where
+        )
 
 
 def _boundaries(corpus: Corpus) -> Iterator[Finding]:
@@ -260,6 +283,9 @@ def _words(label: str) -> tuple[str, ...]:
 def _compared(gold: Corpus, other: Corpus) -> Iterator[Finding]:
     """Compare a file with the gold data."""
     name = other.source or "the other corpus"
+    if gold.fingerprint == other.fingerprint and len(gold.start):
+        message = f"{name}: the same documents and spans as in the first file; is one of the files the wrong one?"
+        yield Finding("same file", message, 1)
     rows = gold.ids.find(other.ids)
     common = int(np.count_nonzero(rows >= 0))
     if not common and len(gold) and len(other):
@@ -282,7 +308,8 @@ def _compared(gold: Corpus, other: Corpus) -> Iterator[Finding]:
             if row >= 0 and None not in (ours := gold.text[row], theirs := other.text[doc]) and ours != theirs
         ]
         if different:
-            message = f"{name}: {plural(len(different), 'document')} whose text differs from that in the first file."
+            message = f"{name}: {plural(len(different), 'document')} whose text differs from that in the first file"
+            message += f"{changed_words(gold.format, other.format)}."
             yield Finding("different text", message, len(different), True, _documents(other, different))
     elif gold.text is not None:
         yield from _on_gold_text(gold.text.take(rows), other, name)
@@ -310,9 +337,15 @@ def _labels(ours: Sequence[str], theirs: Sequence[str], name: str) -> Iterator[F
         )
         yield Finding("similar labels", message, len(one) + len(other), True)
     paired = {label for pair in alike for spellings in pair for label in spellings}
-    yield from _same_types(set(ours) - set(theirs) - paired, set(theirs) - set(ours) - paired, name)
-    for mine, others, where in ((ours, theirs, "the first file"), (theirs, ours, name)):
-        alone = sorted(set(mine) - set(others) - paired)
+    mine, others = set(ours) - set(theirs) - paired, set(theirs) - set(ours) - paired
+    for short, long in _similar([*mine, *others]):
+        if (short in mine) != (long in mine):
+            message = (
+                f"{name}: the labels {printable(short)} and {printable(long)} look similar; do they mean the same?"
+            )
+            yield Finding("similar labels", message, 2)
+    yield from _same_types(mine, others, name)
+    for alone, where in ((sorted(mine), "the first file"), (sorted(others), name)):
         if alone:
             listed = ", ".join(printable(label) for label in alone[:8]) + (", ..." if len(alone) > 8 else "")
             message = f"{name}: {plural(len(alone), 'label')} only in {where}: {listed}."

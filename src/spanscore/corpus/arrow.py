@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from spanscore.corpus.columns import Longs
 
 
-def pyarrow(what: str = "Parquet") -> Any:
+def pyarrow(what: str = "Parquet", extra: str = "parquet") -> Any:
     """Import and return pyarrow; raise an error that says how to install it if it is missing."""
     try:
         import pyarrow
     except ImportError:
-        raise MissingExtraError(what, "parquet") from None
+        raise MissingExtraError(what, extra) from None
     return pyarrow
 
 

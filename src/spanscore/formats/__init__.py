@@ -111,11 +111,11 @@ def _read(
 
 
 def _explained(chosen: Format, source: Source, reason: str | None) -> Iterator[Corpus]:
-    """Read; an error in a file whose format was auto-detected names that format, unless it is the native one."""
+    """Read; an error in a file whose format was auto-detected names that format."""
     try:
         yield from chosen.read(source)
     except InputError as error:
-        if reason is None or chosen.name in FIRST or error.of_another_file:
+        if reason is None or error.of_another_file:
             raise
         raise InputError(f"{error} The file was read as {chosen.name} ({reason}).") from None
 
@@ -148,6 +148,8 @@ def _unrecognised(sample: Sample, source: Source) -> InputError:
     fields = "records(text=..., spans=..., start=..., end=..., label=...)"
     if schema_of(sample):
         what = f"this table is in no known format; say which column is which with {fields}"
+    elif source.is_folder and not sample.files:
+        what = "this is a folder or zip file without files"
     elif source.is_folder:
         what = "this is a folder in no format that reads folders; name a file in it, or the format"
     elif sample.is_json and _is_broken_json(sample):

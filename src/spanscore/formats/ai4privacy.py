@@ -11,7 +11,7 @@ from spanscore.corpus.records import Attr, field_error
 from spanscore.errors import InputError
 from spanscore.formats.documents import RawDocument, RawSpan
 from spanscore.formats.interface import LIKELY, Claim, Sample
-from spanscore.formats.records import from_text
+from spanscore.formats.records import Records, from_text
 from spanscore.formats.tables import Record, Table, TableFormat, schema_of
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from spanscore.formats.source import Source
 
 TEXTS = ("source_text", "unmasked_text")
+OTHER_NAMES = {
+    "start": ("begin", "start_offset", "start_position", "from"),
+    "end": ("stop", "end_offset", "end_position", "to"),
+    "label": ("entity", "entity_type", "type", "category", "tag"),
+}
+"""Names of the fields of a mask in files that are like these datasets."""
 META = ("language", "locale", "region", "script", "split", "set")
 
 
@@ -69,7 +75,8 @@ def _spans(record: Record, where: str) -> list[RawSpan]:
         try:
             found = msgspec.convert(mask, list[Mask], strict=False)
         except msgspec.ValidationError as error:
-            raise InputError(f"privacy_mask{field_error(error)}", where) from None
+            hint = f"; name the fields with {_as_records(record, mask)!r}" if "missing" in str(error) else ""
+            raise InputError(f"privacy_mask{field_error(error).rstrip('.')}{hint}.", where) from None
         return [RawSpan(one.start, one.end, one.label, surface=one.value) for one in found]
     labels = _value(record, "span_labels", where)
     if labels is None and "span_labels" not in record:
@@ -79,6 +86,15 @@ def _spans(record: Record, where: str) -> list[RawSpan]:
     except msgspec.ValidationError as error:
         raise InputError(f"span_labels{field_error(error)}", where) from None
     return [RawSpan(start, end, label) for start, end, label in triples if label != "O"]
+
+
+def _as_records(record: Record, mask: list[Any]) -> Records:
+    """Return the format that reads a mask whose fields have other names; dots stand for names to be given."""
+    fields = next((one for one in mask if isinstance(one, dict)), {})
+    names = {
+        name: next((one for one in (name, *others) if one in fields), "...") for name, others in OTHER_NAMES.items()
+    }
+    return Records.make({"text": next(name for name in TEXTS if name in record), "spans": "privacy_mask", **names})
 
 
 def _value(record: Record, key: str, where: str) -> Any:

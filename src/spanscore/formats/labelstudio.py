@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from spanscore.formats.source import Source
 
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|/data/)\S+\Z", re.IGNORECASE)
+PREDICTED = "tasks with predictions only, which labelstudio(results=predictions) reads"
 MINIMAL = {"annotation_id", "lead_time"}
 """Fields of every record of a JSON-MIN export."""
 
@@ -113,7 +114,7 @@ class LabelStudio(AnnotatedFormat):
             source.left_out["cancelled annotations"] += len(given) - len(kept)
             if not kept:
                 only = self.results == "annotations" and task.predictions
-                source.left_out["tasks with predictions only" if only else f"tasks without {self.results}"] += 1
+                source.left_out[PREDICTED if only else f"tasks without {self.results}"] += 1
                 continue
             by: dict[str, list[RawSpan]] = {}
             for number, one in enumerate(kept, 1):
@@ -127,7 +128,8 @@ class LabelStudio(AnnotatedFormat):
             yield self._task(task.data, task.id, names, by, where, source)
         if types and not marked:
             listed = ", ".join(sorted(map(printable, types)))
-            raise InputError(f"no result is a labelled text span (there are: {listed}).", source.name)
+            what = "no result is a span of plain text, with start and end as numbers and labels in its value"
+            raise InputError(f"{what}; the types of the results are: {listed}.", source.name)
 
     def _minimal(self, source: Source) -> Iterator[RawDocument]:
         """Yield the tasks of a JSON-MIN export, which has one record per annotation."""

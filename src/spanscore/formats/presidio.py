@@ -33,7 +33,7 @@ class Entity(msgspec.Struct):
 
 
 class AnnotatedText(msgspec.Struct):
-    """An annotated text; `tokens` and `tags` replace spans where there are none."""
+    """An annotated text; `tokens` and `tags` replace spans where there are none, or an empty list of them."""
 
     full_text: str
     spans: list[Entity] | None = None
@@ -90,7 +90,7 @@ class PresidioDataset(DocumentFormat):
 def raw_document(sample: AnnotatedText, where: str) -> RawDocument:
     """Return a sample as a document."""
     tokens = None if sample.tokens is None else _place_tokens(sample.full_text, sample.tokens, where)
-    if sample.spans is None and sample.tags is not None:
+    if not sample.spans and sample.tags is not None and (sample.spans is None or set(sample.tags) - {"O"}):
         spans = _from_tags(sample.tags, tokens, where)
     else:
         spans = [

@@ -71,7 +71,8 @@ class Records(TableFormat):
 
     def from_table(self, table: Table, source: Source) -> Iterator[RawDocument]:
         """Yield documents, one per record, or one per id if each record is a span."""
-        return self._by_record(table) if self.spans else self._by_id(table)
+        names = table.names.get(f"{self.spans}.{self.label}" if self.spans else self.label)
+        return self._by_record(table, names) if self.spans else self._by_id(table, names)
 
     def _rows(self, table: Table) -> Iterator[tuple[Record, str]]:
         """Yield the records, from inside the object that holds them if an option says where."""
@@ -84,17 +85,17 @@ class Records(TableFormat):
                 raise InputError("expected a list of objects.", f"{where}: {self.records}")
             yield from ((one, f"{where}: {self.records}[{number}]") for number, one in enumerate(found))
 
-    def _by_record(self, table: Table) -> Iterator[RawDocument]:
+    def _by_record(self, table: Table, names: list[str] | None) -> Iterator[RawDocument]:
         for record, where in self._rows(table):
             spans = []
             for number, one in enumerate(_spans(self._field(record, self.spans, where), f"{where}: {self.spans}")):
-                span = self._span(one, f"{where}: {self.spans}[{number}]")
+                span = self._span(one, names, f"{where}: {self.spans}[{number}]")
                 if span is None:
                     raise InputError("the start is empty.", f"{where}: {self.spans}[{number}].{self.start}")
                 spans.append(span)
             yield self._raw_document(record, where, spans)
 
-    def _by_id(self, table: Table) -> Iterator[RawDocument]:
+    def _by_id(self, table: Table, names: list[str] | None) -> Iterator[RawDocument]:
         found: dict[str | int, RawDocument] = {}
         for record, where in self._rows(table):
             document = self._raw_document(record, where, [])
@@ -103,7 +104,7 @@ class Records(TableFormat):
                 fields = f"name it with records(id=...), or the list of spans with records(spans=...); {_named(record)}"
                 raise InputError(f"{what}; {fields}.", where)
             document = found.setdefault(document.id, document)
-            if (span := self._span(record, where)) is not None:
+            if (span := self._span(record, names, where)) is not None:
                 document.spans.append(span)
         yield from found.values()
 
@@ -117,8 +118,8 @@ class Records(TableFormat):
         meta = self._attributes(record, self.meta)
         return RawDocument(where=where, id=None if name == "" else name, text=text, spans=spans, meta=meta)
 
-    def _span(self, one: Any, where: str) -> RawSpan | None:
-        """Return a span; None if its start and end are empty."""
+    def _span(self, one: Any, names: list[str] | None, where: str) -> RawSpan | None:
+        """Return a span; None if its start and end are empty. A label that is a number has one of the names."""
         start = self._field(one, self.start, where)
         if _is_empty(start):
             if not _is_empty(_get(one, self.length or self.end)):
@@ -130,6 +131,8 @@ class Records(TableFormat):
             label = label[0]
         if label is None or isinstance(label, list | dict):
             raise InputError("the label must be a string.", f"{where}.{self.label}")
+        if names is not None and isinstance(label, int) and 0 <= label < len(names):
+            label = names[label]
         score = self._optional(one, self.score, "score", where)
         surface = self._field(one, self.surface, where) if self.surface else None
         return RawSpan(

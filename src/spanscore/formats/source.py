@@ -120,9 +120,15 @@ class _Packed:
 
 
 def _members(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of files in a zip file; hidden ones, and any whose path would leave the folder, are left out."""
+    """Return the names of files in a zip file, without hidden ones."""
     names = (info.filename for info in archive.infolist() if not info.is_dir())
-    return [name for name in names if name[0] != "/" and not any(map(_is_hidden, name.split("/")))]
+    return [name for name in names if not any(map(_is_hidden, name.split("/")))]
+
+
+def _leaves(name: str) -> bool:
+    """Return whether the path of a member leads out of the folder that it is unpacked to."""
+    path = name.replace("\\", "/")
+    return path.startswith("/") or ".." in path.split("/")
 
 
 def _inside(archive: zipfile.ZipFile, path: Path) -> str:
@@ -298,6 +304,8 @@ class Source:
             raise InputError("the zip file is damaged.", self.name) from None
         sizes = [(info.compress_size, info.file_size) for info in self._archive.infolist()]
         refuse_unpacking(sum(packed for packed, _ in sizes), sum(unpacked for _, unpacked in sizes), self.name)
+        if any(_leaves(info.filename) for info in self._archive.infolist()):
+            raise InputError("a member of the zip file has a path that leaves its folder; zip it again.", self.name)
         names = _members(self._archive)
         self.is_folder = len(names) != 1
         if not self.is_folder:

@@ -21,7 +21,7 @@ from spanscore.formats.writing import to_write, without_overlaps
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from spanscore.corpus import Corpus
     from spanscore.formats.source import Source
@@ -110,7 +110,19 @@ class Spacy(DocumentFormat):
         return None
 
     def documents(self, source: Source) -> Iterator[RawDocument]:
-        """Yield the documents."""
+        """Yield the documents; if none has an entity, a note names the groups of spans."""
+        marked = False
+        groups: set[str] = set()
+        for document, names in self._documents(source):
+            marked = marked or bool(document.spans)
+            groups.update(names)
+            yield document
+        if groups and not marked and not self.group:
+            hint = ", ".join(repr(Spacy(group=name)) for name in sorted(groups))
+            source.notes.append(f"{source.name}: there are no entities, but groups of spans; read one with {hint}.")
+
+    def _documents(self, source: Source) -> Iterator[tuple[RawDocument, Collection[str]]]:
+        """Yield the documents, each with the names of its groups of spans that are not empty."""
         if source.head.startswith(_PACKED):
             yield from self._doc_bin(source)
             return
@@ -121,9 +133,9 @@ class Spacy(DocumentFormat):
             else:
                 yield from self._json(value, where)
 
-    def _json(self, value: bytes, where: str) -> Iterator[RawDocument]:
+    def _json(self, value: bytes, where: str) -> Iterator[tuple[RawDocument, Collection[str]]]:
         if value.startswith(b"["):
-            yield _from_tuple(decoded(_tuple, value, where), where)
+            yield _from_tuple(decoded(_tuple, value, where), where), ()
             return
         keys = decoded(_keys, value, where)
         if "paragraphs" in keys:
@@ -131,15 +143,17 @@ class Spacy(DocumentFormat):
         if "annotations" in keys and "text" not in keys:
             for number, pair in enumerate(decoded(_annotated, value, where).annotations):
                 if pair is not None:
-                    yield _from_tuple(pair, f"{where}: annotations[{number}]")
+                    yield _from_tuple(pair, f"{where}: annotations[{number}]"), ()
             return
         doc = decoded(_doc, value, where)
+        groups = [name for name, spans in doc.spans.items() if spans]
         found = doc.ents if not self.group else self._group(doc.spans, where)
         if found is None:
-            raise InputError("the field 'ents' is missing.", where)
+            hint = f"; read a group of spans with {Spacy(group=groups[0])!r}" if groups else ""
+            raise InputError(f"the field 'ents' is missing{hint}.", where)
         spans = [_span(one.start, one.end, one.label, one.kb_id, one.id) for one in found]
         tokens = None if doc.tokens is None else [(one.start, one.end) for one in doc.tokens]
-        yield RawDocument(where=where, id=doc.id, text=doc.text, spans=spans, tokens=tokens)
+        yield RawDocument(where=where, id=doc.id, text=doc.text, spans=spans, tokens=tokens), groups
 
     def _group(self, groups: Any, where: str) -> Any:
         if self.group in groups:
@@ -147,7 +161,7 @@ class Spacy(DocumentFormat):
         listed = ", ".join(printable(name) for name in groups) or "none"
         raise InputError(f"there is no group of spans '{printable(self.group)}'; there are {listed}.", where)
 
-    def _doc_bin(self, source: Source) -> list[RawDocument]:
+    def _doc_bin(self, source: Source) -> list[tuple[RawDocument, Collection[str]]]:
         data = source.read_all()
         spacy = _spacy("Reading a DocBin")
         limit = unpacking_limit(len(data))
@@ -155,7 +169,10 @@ class Spacy(DocumentFormat):
             unpacked = zlib.decompressobj().decompress(data, limit + 1)
             refuse_unpacking(len(data), len(unpacked), source.name)
             docs = spacy.tokens.DocBin().from_bytes(data).get_docs(spacy.vocab.Vocab())
-            return [self.from_doc(doc, f"{source.name}: [{number}]") for number, doc in enumerate(docs)]
+            return [
+                (self.from_doc(doc, f"{source.name}: [{number}]"), [name for name in doc.spans if doc.spans[name]])
+                for number, doc in enumerate(docs)
+            ]
         except InputError:
             raise
         except Exception as error:  # spaCy checks nothing, so that damage shows as any kind of error

@@ -251,6 +251,9 @@ def _in_line(message: str) -> str:
     """Add `spans` to a message about them, which begins with an index or has no path; say how to do without ids."""
     if message == "the field 'id' is missing.":
         return f"{message[:-1]}; give each document one, or number them by reading the file as records(spans=spans)."
+    if message.startswith("meta[...]"):
+        hint = "metadata are strings, numbers, true or false, and scored_regions is a list of pairs such as [[0, 120]]"
+        return f"{message[:-1]}; {hint}."
     if message.startswith("["):
         return f"spans{message}"
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -24,12 +25,18 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 DELIMITERS = ("auto", "comma", "tab", "semicolon")
 _CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";"}
+ARROW = b"\xff\xff\xff\xff"
+"""How a file of a saved dataset begins."""
+_SHARD = re.compile(r"-of-(\d{1,9})\.arrow$")
 LARGEST_CELL = 1 << 30
 """Characters of a cell; the csv module refuses texts of more than 131,072 by default."""
 
 
 class Table(NamedTuple):
-    """Records, each with its location, and the names of the values of columns that hold numbers for names."""
+    """Records, each with its location, and the names of the values of columns that hold numbers for names.
+
+    A field inside a column is named by its path, such as `spans.label`.
+    """
 
     rows: Iterable[tuple[Record, str]]
     names: Mapping[str, list[str]] = {}
@@ -57,6 +64,11 @@ class TableFormat(DocumentFormat):
             return self._dataset(source)
         if source.head.startswith(b"PAR1"):
             return _parquet(source)
+        if source.head.startswith(ARROW):
+            if (shards := _SHARD.search(source.file_name)) and int(shards[1]) > 1:
+                note = f"this is one of {int(shards[1])} files of a saved dataset; name its folder to read all"
+                source.notes.append(f"{source.name}: {note}.")
+            return _arrow(source)
         if source.sample.is_json:
             return Table(records(source, Record))
         return Table(delimited(source, self.delimiter))
@@ -90,6 +102,8 @@ def schema_of(sample: Sample) -> bytes:
     """Return bytes in which the column names of a Parquet file or saved dataset occur; nothing for other files."""
     if sample.files:
         return sample.first(".arrow") or sample.last(".parquet")
+    if sample.head.startswith(ARROW):
+        return sample.head
     return sample.tail() if sample.head.startswith(b"PAR1") else b""
 
 
@@ -127,7 +141,7 @@ def _parquet(source: Source) -> Table:
 
 
 def _arrow(source: Source) -> Table:
-    pa = pyarrow("a saved dataset")
+    pa = pyarrow("Reading a saved dataset", "hf")
     try:
         data = source.read_all()
         reader = pa.ipc.open_stream(pa.BufferReader(data))
@@ -157,19 +171,27 @@ def _rows(batches: Iterable[Any], name: str, pa: Any) -> Iterator[tuple[Record, 
 
 
 def _class_names(schema: Any) -> dict[str, list[str]]:
-    """Return the names of classes by column, which `datasets` keeps in the metadata of a schema."""
+    """Return the names of classes by path, which `datasets` keeps in the metadata of a schema."""
     try:
         found = msgspec.json.decode((schema.metadata or {}).get(b"huggingface", b"{}"))
-        features = found.get("info", {}).get("features", {})
-    except (msgspec.DecodeError, AttributeError):
+        return dict(_named_classes(found.get("info", {}).get("features", {}), ""))
+    except (msgspec.DecodeError, AttributeError, RecursionError):
         return {}
-    names = {}
-    for column, feature in features.items():
-        while isinstance(feature, Mapping) and "names" not in feature:
-            feature = feature.get("feature")
-        if isinstance(feature, Mapping):
-            names[column] = [str(name) for name in feature["names"]]
-    return names
+
+
+def _named_classes(feature: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the paths of classes below a feature, and the names of their values."""
+    if isinstance(feature, list):  # a list of what is in it
+        feature = feature[0] if feature else None
+    if not isinstance(feature, Mapping):
+        return
+    if isinstance(names := feature.get("names"), list):
+        yield path, [str(name) for name in names]
+    elif "_type" in feature:
+        yield from _named_classes(feature.get("feature"), path)
+    else:
+        for name, inside in feature.items():
+            yield from _named_classes(inside, f"{path}.{name}" if path else name)
 
 
 def delimited(source: Source, delimiter: str = "auto") -> Iterator[tuple[dict[str, str], str]]:
