@@ -134,6 +134,8 @@ class Parameter:
         """Return the value if it is allowed, else raise an error that says what is."""
         if value is self.default and value is not REQUIRED:
             return value
+        if value == "" != self.default:
+            raise UsageError(f"{self.name} is empty; {self.name} must be {self.allowed()}.")
         if self.type is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if self.type is tuple and isinstance(value, list):

@@ -146,6 +146,9 @@ def test_a_custom_request(tmp_path: Path) -> None:
     (tmp_path / "request.json").write_text("{")
     with pytest.raises(ss.InputError, match="request.json: the request is not JSON"):
         detector("http", url="http://localhost:1", request=f"@{tmp_path}/request.json").describe()
+    (tmp_path / "request.json").write_text('{"document": "text"}')
+    with pytest.raises(ss.InputError, match=r'request.json: the request has no value "\$text"'):
+        detector("http", url="http://localhost:1", request=f"@{tmp_path}/request.json").describe()
 
 
 @pytest.mark.parametrize("unit", ["codepoint", "utf16", "grapheme"])
@@ -167,16 +170,18 @@ def test_a_start_of_zero_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("read", "answer", "why"),
     [
-        (read_aws, {"Message": "no"}, "has no Entities"),
-        (read_aws, [], "has no Entities"),
-        (read_aws, {"Entities": [{"Type": "NAME", "Score": 1}]}, "no integer start and end"),
+        (read_aws, {"Message": "no"}, "missing required field `Entities`"),
+        (read_aws, [], "Expected `object`, got `array`"),
+        (read_aws, {"Entities": [{"Type": "NAME", "Score": 1}]}, "`BeginOffset` - at `$.Entities[0]`"),
         (read_aws, {"Entities": [{"Type": "NAME", "BeginOffset": 0, "EndOffset": 99}]}, "not inside the text"),
         (read_azure, {"results": {"errors": [{"id": "1", "error": {"code": "InvalidDocument"}}]}}, "InvalidDocument"),
+        (read_azure, {"results": {"errors": [{"id": "1", "error": "boom"}]}}, "at `$.errors[0].error`"),
         (read_azure, {"results": {"documents": []}}, "has no documents"),
         (read_azure, azure("utf16"), "not where its own texts are"),
         (read_gcp, {"result": {"findingsTruncated": True}}, "left out some of its findings"),
-        (read_gcp, {"error": {}}, "has no result"),
-        (read_gcp, {"result": {"findings": [{"infoType": {"name": "A"}}]}}, "no integer start and end"),
+        (read_gcp, {"error": {}}, "missing required field `result`"),
+        (read_gcp, {"result": {"findings": [{"infoType": "EMAIL"}]}}, "Expected `object`, got `str`"),
+        (read_gcp, {"result": {"findings": [{"infoType": {"name": "A"}, "location": "x"}]}}, "at `$.result.findings"),
     ],
 )
 def test_answers_of_another_shape_are_failures(read: Any, answer: Any, why: str) -> None:

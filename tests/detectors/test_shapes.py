@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def presidio_result() -> Any:
         (lambda: spacy_doc(), None, None),
         (lambda: spacy_doc().ents, None, None),
         (lambda: list(spacy_doc().ents), None, None),
+        (lambda: spacy_doc().to_json(), None, None),
+        (lambda: {"spans": [{"start": 2, "end": 9, "label": "PERSON"}]}, None, None),
         (lambda: [presidio_result()], 0.85, {"recognizer": "Mine"}),
         (lambda: [presidio_result().to_dict()], 0.85, {"recognizer": "Mine"}),
         (
@@ -65,7 +68,7 @@ def stops() -> Iterator[Any]:
     ("returned", "why"),
     [
         ([{"entity": "B-PER", "index": 1, "score": 0.5, "word": "Ann", "start": 2, "end": 5}], "aggregation_strategy"),
-        ({"start": 2, "end": 9, "label": "PERSON"}, "expected a list of spans, not dict"),
+        ({"start": 2, "end": 9, "label": "PERSON"}, 'the list "spans" is missing'),
         ("Ann", "expected a list of spans, not str"),
         (None, "expected a list of spans, not NoneType"),
         ([{"start": None, "end": None, "entity_group": "PER"}], "no integer start and end"),
@@ -76,3 +79,49 @@ def test_what_is_refused(returned: Any, why: str) -> None:
     found = spans_of(returned, len(TEXT))
     assert isinstance(found, Failure)
     assert re.search(why, found.why)
+
+
+@pytest.mark.filterwarnings("error")
+def test_asynchronous_functions_are_refused() -> None:
+    async def find(text: str, language: str) -> list[Any]:
+        return []
+
+    corpus = ss.Corpus.from_documents([{"id": "d", "text": TEXT, "spans": []}])
+    with pytest.raises(ss.UsageError, match=r"asynchronous \(async def\)"):
+        ss.detect(corpus, "python", function=find)
+    with pytest.raises(ss.SpanscoreError, match="returned a coroutine"):
+        ss.detect(corpus, "python", function=lambda text, language: find(text, language))
+
+
+ANSWERS = {
+    "list": '[{"entity_group": "PERSON", "start": 2, "end": 9, "word": "Ann Lee"}]',
+    "spacy": '{"text": "x", "ents": [{"start": 2, "end": 9, "label": "PERSON"}], "tokens": []}',
+    "spans": '{"id": "d", "spans": [{"entity_type": "PERSON", "start": 2, "end": 9, "score": 0.5}]}',
+}
+
+
+def answered(answer: str, folder: Path) -> ss.Corpus:
+    """Return what a program finds that gives this answer to one line."""
+    (folder / "answer").write_text(answer)
+    corpus = ss.Corpus.from_documents([{"id": "d", "text": TEXT, "spans": []}])
+    return ss.detect(corpus, "command", run=f"sh -c 'cat > /dev/null; cat {folder}/answer'")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_programs_answer_in_the_same_shapes(name: str, tmp_path: Path) -> None:
+    found = answered(ANSWERS[name], tmp_path)
+    assert [(one.start, one.end, one.label) for one in next(iter(found.documents())).spans] == [(*ANN, "PERSON")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ('{"id": "d"}', 'the list "spans" is missing'),
+        ('{"error": "Ann Lee is unknown"}', "its message may hold text and is not shown; let it write to stderr"),
+        ("[1]", "not a JSON object"),
+    ],
+)
+def test_answers_of_programs_that_are_refused(answer: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(ss.SpanscoreError, match=why) as caught:
+        answered(answer, tmp_path)
+    assert "Ann" not in str(caught.value)

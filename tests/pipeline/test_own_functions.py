@@ -36,6 +36,8 @@ def flaky(text, language):
     if os.environ.get("FLAKY") and text.endswith("3"):
         raise ValueError(text)
     return fine(text, language)
+def empty(text, language):
+    return [{"start": 2, "end": 2, "label": "PERSON"}]
 def odd(text, language):
     return [{"start": 0, "end": 1, "label": "A", "score": 10**400}]
 """
@@ -109,6 +111,19 @@ def test_runtime_errors_show_the_users_file_and_line_but_no_text(code: str, show
     assert f'document "a": the detector failed: the function raised {shown}' in said
     failure = json.loads((mine / "out" / "predictions.partial.jsonl").read_text())["meta"]["failure"]
     assert failure == f"the function raised {shown.rstrip(';')}"
+
+
+def test_an_attribute_that_no_span_has_loses_no_detection(mine: Path) -> None:
+    spanscore(*function("fine", "-o", "out", "--by", "attr.nope", "--by", "span.length"), cwd=mine)
+    warnings = json.loads((mine / "out" / "run.json").read_text())["warnings"]
+    assert "no span has the attribute nope; --by attr.nope is left out." in warnings
+    assert "span.length" in (mine / "out" / "results.json").read_text()
+
+
+def test_empty_predictions_are_counted_in_a_warning(mine: Path) -> None:
+    spanscore(*function("empty", "-o", "out"), cwd=mine)
+    warnings = json.loads((mine / "out" / "run.json").read_text())["warnings"]
+    assert "40 predictions are empty (start = end) and can match only empty gold spans." in warnings
 
 
 def test_a_failed_write_keeps_the_previous_results(mine: Path) -> None:

@@ -228,6 +228,7 @@ def test_configurations_and_languages(tmp_path: Path) -> None:
         "supported_languages: [en]\nrecognizers:\n  - name: Robot\n    type: custom\n    supported_entity: ROBOT\n"
         "    supported_languages: [en]\n    patterns:\n      - {name: robot, regex: 'R[0-9]D[0-9]', score: 0.9}\n"
     )
+    (tmp_path / "odd.yaml").write_text("models: 5\nrecognizers: 5\nsupported_languages: 5\n")
     (tmp_path / "analyzer.yaml").write_text("supported_languages: [en, es]\ndefault_score_threshold: 0\n")
     spans = [{"start": 0, "end": 4, "label": "robot"}, {"start": 12, "end": 19, "label": "burg"}]
     write(tmp_path / "data.jsonl", [{"id": "a", "text": "R2D2 visits Camelot.", "spans": spans}])
@@ -248,6 +249,10 @@ def test_configurations_and_languages(tmp_path: Path) -> None:
         ("nlp_config=nlp.yaml, language=es", "nlp.yaml: no model is configured for es (only for en)"),
         ("nlp_config=nlp.yaml, model=blank", "the model is chosen by nlp.yaml; leave out model"),
         ("model=no_such_model", "the spaCy model no_such_model is not installed"),
+        ("model=", "model is empty; model must be text"),
+        ("nlp_config=odd.yaml", "odd.yaml: cannot build Presidio from its configuration"),
+        ("recognizers_config=odd.yaml", "odd.yaml: cannot build Presidio from its configuration"),
+        ("analyzer_config=odd.yaml", "odd.yaml: cannot build Presidio from its configuration"),
     ):
         wrong = ("--detector", f"presidio({call})")
         assert words in spanscore("run", "data.jsonl", "-o", "o", *wrong, cwd=tmp_path, code=2).stderr

@@ -38,9 +38,10 @@ LONGEST = 1 << 25
 class Command(Detector):
     """A program that answers JSON Lines with JSON Lines, in the same order.
 
-    It answers each line `{"id", "text", "language"}` with a line `{"spans": [{"start", "end", "label", "score"}]}`. An
-    answer may repeat the `"id"`, which must be right; one with `"error"` is a failure of that document. The program may
-    answer line by line or after the last line.
+    It answers each line `{"id", "text", "language"}` with a line `{"spans": [{"start", "end", "label", "score"}]}`. The
+    list alone is fine, too, and so are spans as Presidio, Hugging Face pipelines and GLiNER write them, and the JSON of
+    spaCy's `Doc.to_json`. An answer may repeat the `"id"`, which must be right; one with `"error"` is a failure of that
+    document. The program may answer line by line or after the last line.
     """
 
     name: ClassVar[str] = "command"
@@ -276,6 +277,9 @@ def _detection(line: bytes, document: Document) -> Detection:
         answer = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         answer = None
+    length = len(document.text or "")
+    if isinstance(answer, list) and all(isinstance(one, dict) for one in answer):
+        return spans_of(answer, length)
     if not isinstance(answer, dict):
         what = "the command wrote a line that is not a JSON object, so later lines cannot be matched to documents"
         raise UntrustedError(f"{what}; it must write nothing else on standard output.")
@@ -284,5 +288,7 @@ def _detection(line: bytes, document: Document) -> Detection:
         asked = printable(str(document.id))
         raise UntrustedError(f'the command answered for another id than "{asked}"; none of its answers are kept.')
     if answer.get("error") is not None:
-        return Failure("the command reported an error")
-    return spans_of(answer.get("spans"), len(document.text or ""))
+        return Failure(
+            "the command reported an error (its message may hold text and is not shown; let it write to stderr)"
+        )
+    return spans_of(answer, length)

@@ -112,11 +112,14 @@ class Http(WebService):
     def _template(self) -> Any:
         file = self.request.removeprefix("@")
         try:
-            return msgspec.json.decode(Path(file).read_bytes())
+            template = msgspec.json.decode(Path(file).read_bytes())
         except OSError as error:
             raise InputError(f"cannot read the request ({error.strerror}).", file) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
             raise InputError("the request is not JSON.", file) from None
+        if filled(template, {"$text": ""}) == template:
+            raise InputError('the request has no value "$text", which the text of each document replaces.', file)
+        return template
 
 
 def _version(answer: Answer | str) -> str | None:

@@ -184,9 +184,9 @@ def refuse_failure(document: Document, found: Detection) -> list[Span]:
 def spans_of(found: Any, length: int) -> Detection:
     """Convert what a detector returned for a text of this length to sorted spans, or a failure if it is malformed.
 
-    Each span is a mapping or an object with `start`, `end`, `label` or `entity_type`, and optionally `score` and
-    `attrs`; or what spaCy, Presidio, a Hugging Face pipeline or GLiNER returns (see `shapes`). The recognizer of a
-    Presidio result becomes the attribute `recognizer`.
+    They are a list, or in an object as `spans` or `ents`. Each span is a mapping or an object with `start`, `end`,
+    `label` or `entity_type`, and optionally `score` and `attrs`; or what spaCy, Presidio, a Hugging Face pipeline or
+    GLiNER returns (see `shapes`). The recognizer of a Presidio result becomes the attribute `recognizer`.
 
     >>> spans_of([{"start": 0, "end": 3, "entity_type": "PERSON", "score": 0.85}], 3)
     [Span(start=0, end=3, label='PERSON', score=0.85, attrs=None)]

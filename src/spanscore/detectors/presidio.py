@@ -6,6 +6,7 @@ import logging
 import os
 import time
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -116,20 +117,17 @@ class Presidio(Detector):
         logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
         suffixes.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
         configuration = Configuration.read(self.analyzer_config, self.nlp_config, self.recognizers_config)
-        refuse_unsupported(self.language, configuration.analyzer.get("supported_languages"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                nlp = nlp_engine(configuration, self.language, self.model)
-                analyzer = analyzer_engine(configuration, nlp, self.language)
-                recognizer_types = configuration.recognizer_types()
-            except SpanscoreError:
-                raise
-            except (Exception, SystemExit) as error:
-                raise DetectorError(f"cannot build Presidio from its configuration: {_one_line(error)}") from None
+        with _building(self.analyzer_config):
+            refuse_unsupported(self.language, configuration.analyzer.get("supported_languages"))
+        with _building(configuration.nlp_source):
+            nlp = nlp_engine(configuration, self.language, self.model)
+            model_types = configuration.model_types()
+        with _building(configuration.registry_source):
+            analyzer = analyzer_engine(configuration, nlp, self.language)
+            recognizer_types = configuration.recognizer_types()
+            served = ", ".join(sorted(set(configuration.languages()))) or "no language"
         looked = looked_for(analyzer, nlp, self.language)
         if not looked:
-            served = ", ".join(sorted(set(configuration.languages()))) or "no language"
             raise UsageError(
                 f"no recognizer serves {self.language}: the configured ones serve {served}, and "
                 f"{nlp.missing or 'its model finds no type'}; add {self.language} to the supported_languages of a "
@@ -140,7 +138,7 @@ class Presidio(Detector):
             what = f"Presidio does not support {', '.join(map(printable, unknown))} in {self.language}"
             raise UsageError(f"{what}; it supports {', '.join(supported)}.")
         wanted = looked & set(self.entities) if self.entities else looked
-        types = EntityTypes(configuration.model_types(), recognizer_types, supported, tuple(sorted(wanted)))
+        types = EntityTypes(model_types, recognizer_types, supported, tuple(sorted(wanted)))
         note = f"{nlp.missing}; Presidio finds patterns, but looks for no names or places."
         uses = ", ".join(f"{kind} {value.rpartition(' ')[0] or value}" for kind, value in nlp.models.items())
         return _Loaded(analyzer, nlp, Description(types, (note,) if nlp.missing and not self.model else (), uses))
@@ -153,6 +151,21 @@ class _Loaded:
     analyzer: Any
     nlp: NlpEngine
     description: Description
+
+
+@contextmanager
+def _building(source: str | None) -> Iterator[None]:
+    """Name the user's file in errors of Presidio."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except SpanscoreError:
+            raise
+        except (Exception, SystemExit) as error:
+            where = f"{printable(source, limit=255)}: " if source else ""
+            why = _one_line(error)
+            raise DetectorError(f"{where}cannot build Presidio from its configuration: {why}") from None
 
 
 def _one_line(error: BaseException) -> str:

@@ -20,12 +20,13 @@ BLANK = "blank"
 
 @dataclass(frozen=True)
 class Configuration:
-    """Presidio's settings; `nlp_source` is the user's file that configures the NLP engine, if there is one."""
+    """Presidio's settings, and the user's files that configure the NLP engine and the recognizers, if there are any."""
 
     analyzer: dict[str, Any]
     nlp: dict[str, Any]
     registry: dict[str, Any]
     nlp_source: str | None
+    registry_source: str | None
 
     @classmethod
     def read(cls, analyzer: str | None, nlp: str | None, recognizers: str | None) -> Configuration:
@@ -34,12 +35,13 @@ class Configuration:
 
         defaults = Path(presidio_analyzer.__file__).parent / "conf"
         settings = {} if analyzer is None else _read(analyzer)
-        own = settings.get("nlp_configuration")
+        own, registry = settings.get("nlp_configuration"), settings.get("recognizer_registry")
         return cls(
             settings,
             own or _read(nlp or str(defaults / "default.yaml")),
-            settings.get("recognizer_registry") or _read(recognizers or str(defaults / "default_recognizers.yaml")),
+            registry or _read(recognizers or str(defaults / "default_recognizers.yaml")),
             analyzer if own else nlp,
+            analyzer if registry else recognizers or analyzer,
         )
 
     def languages(self) -> Iterator[str]:

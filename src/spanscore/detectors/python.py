@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class Python(Detector):
     """A Python function that is called with a text and the language and returns a list of spans.
 
-    A span is a dictionary or object with `start`, `end`, `label` or `entity_type`, and optionally `score`. Modules are
-    also imported from the current folder.
+    A span is a dictionary or object with `start`, `end`, `label`, `entity_type` or `entity_group`, and optionally
+    `score`: what Presidio, a Hugging Face pipeline or GLiNER returns is fine, and so is a spaCy Doc, its `ents` or
+    `to_json()`, or a dictionary with the list `spans`. Modules are also imported from the current folder.
     """
 
     name: ClassVar[str] = "python"
@@ -67,7 +68,10 @@ class Python(Detector):
 
     @cached_property
     def _call(self) -> Callable[[str, str], Any]:
-        return _load(self.function) if isinstance(self.function, str) else self.function
+        found = _load(self.function) if isinstance(self.function, str) else self.function
+        if inspect.iscoroutinefunction(found):
+            raise UsageError("the function is asynchronous (async def); give one that returns the spans themselves.")
+        return found
 
 
 class OutOfTimeError(BaseException):

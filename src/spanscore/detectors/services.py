@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec import Meta, Struct
 
 from spanscore.detectors.interface import Detection, Failure, spans_of
+from spanscore.errors import printable
 from spanscore.formats.offsets import Convention
 
 if TYPE_CHECKING:
@@ -53,17 +56,58 @@ def filled(template: Any, values: Mapping[str, str]) -> Any:
     return values.get(template, template) if isinstance(template, str) else template
 
 
+S = TypeVar("S", bound=Struct)
+Offset = Annotated[int, Meta(ge=0, le=2**31)]
+
+
+class _AwsEntity(Struct, rename="pascal"):
+    begin_offset: Offset
+    end_offset: Offset
+    type: str
+    score: float | None = None
+    text: str | None = None
+
+
+class _AwsAnswer(Struct, rename="pascal"):
+    entities: list[_AwsEntity]
+
+
 def read_aws(answer: Any, text: str) -> Detection:
     """Read the answer of Comprehend or Comprehend Medical: code points, exclusive ends.
 
     >>> read_aws({"Entities": [{"Score": 0.9, "Type": "NAME", "BeginOffset": 0, "EndOffset": 3}]}, "Ann")
     [Span(start=0, end=3, label='NAME', score=0.9, attrs=None)]
     """
-    found = _list(answer, "Entities")
-    if found is None:
-        return _unexpected("Entities")
-    rows = [(one.get("BeginOffset"), one.get("EndOffset"), one.get("Text")) for one in found]
-    return _spans(text, rows, [(one.get("Type"), one.get("Score")) for one in found], "exclusive", ("codepoint",))
+    decoded = _decoded(answer, _AwsAnswer)
+    if isinstance(decoded, Failure):
+        return decoded
+    found = [_Found(one.begin_offset, one.end_offset, one.type, one.score, one.text) for one in decoded.entities]
+    return _spans(text, found, "exclusive", ("codepoint",))
+
+
+class _AzureEntity(Struct, rename="camel"):
+    offset: Offset
+    length: Offset
+    category: str
+    confidence_score: float | None = None
+    text: str | None = None
+
+
+class _AzureDocument(Struct):
+    entities: list[_AzureEntity]
+
+
+class _AzureReason(Struct):
+    code: str
+
+
+class _AzureError(Struct):
+    error: _AzureReason
+
+
+class _AzureResults(Struct):
+    documents: list[_AzureDocument] = []
+    errors: list[_AzureError] = []
 
 
 def read_azure(answer: Any, text: str) -> Detection:
@@ -72,67 +116,99 @@ def read_azure(answer: Any, text: str) -> Detection:
     A request of one's own may ask for other units than code points: that unit counts in which every entity is where its
     text is.
     """
-    results = answer.get("results", answer) if isinstance(answer, dict) else None
-    if errors := _list(results, "errors"):
-        code = (errors[0].get("error") or {}).get("code")
-        return Failure(f"the service reported the error {code}" if isinstance(code, str) else "the service failed")
-    documents = _list(results, "documents")
-    found = _list(documents[0], "entities") if documents else None
-    if found is None:
-        return _unexpected("documents[0].entities")
-    rows = [(one.get("offset"), one.get("length"), one.get("text")) for one in found]
-    about = [(one.get("category"), one.get("confidenceScore")) for one in found]
-    return _spans(text, rows, about, "length", ("codepoint", "utf16", "grapheme"))
+    results = answer.get("results", answer) if isinstance(answer, dict) else answer
+    decoded = _decoded(results, _AzureResults)
+    if isinstance(decoded, Failure):
+        return decoded
+    if decoded.errors:
+        return Failure(f"the service reported the error {printable(decoded.errors[0].error.code)}")
+    if not decoded.documents:
+        return _unexpected("it has no documents")
+    found = [
+        _Found(one.offset, one.length, one.category, one.confidence_score, one.text)
+        for one in decoded.documents[0].entities
+    ]
+    return _spans(text, found, "length", ("codepoint", "utf16", "grapheme"))
+
+
+class _GcpRange(Struct):
+    end: Offset
+    start: Offset = 0
+
+
+class _GcpLocation(Struct, rename="camel"):
+    codepoint_range: _GcpRange
+
+
+class _GcpType(Struct):
+    name: str
+
+
+class _GcpFinding(Struct, rename="camel"):
+    info_type: _GcpType
+    location: _GcpLocation
+    likelihood: str = ""
+    quote: str | None = None
+
+
+class _GcpResult(Struct, rename="camel"):
+    findings: list[_GcpFinding] = []
+    findings_truncated: bool = False
+
+
+class _GcpAnswer(Struct):
+    result: _GcpResult
 
 
 def read_gcp(answer: Any, text: str) -> Detection:
     """Read the answer of Google's DLP: code points as strings; a start of zero is left out."""
-    result = answer.get("result") if isinstance(answer, dict) else None
-    if not isinstance(result, dict):
-        return _unexpected("result")
-    if result.get("findingsTruncated"):
+    decoded = _decoded(answer, _GcpAnswer)
+    if isinstance(decoded, Failure):
+        return decoded
+    if decoded.result.findings_truncated:
         return Failure("the service left out some of its findings, because the text is too long")
-    rows, about = [], []
-    for one in _list(result, "findings") or []:
-        place = (one.get("location") or {}).get("codepointRange") or {}
-        rows.append((_integer(place.get("start", 0)), _integer(place.get("end")), one.get("quote")))
-        likelihood = one.get("likelihood")
-        score = (LIKELIHOODS.index(likelihood) + 1) / len(LIKELIHOODS) if likelihood in LIKELIHOODS else None
-        about.append(((one.get("infoType") or {}).get("name"), score))
-    return _spans(text, rows, about, "exclusive", ("codepoint",))
+    found = []
+    for one in decoded.result.findings:
+        score = (LIKELIHOODS.index(one.likelihood) + 1) / len(LIKELIHOODS) if one.likelihood in LIKELIHOODS else None
+        place = one.location.codepoint_range
+        found.append(_Found(place.start, place.end, one.info_type.name, score, one.quote))
+    return _spans(text, found, "exclusive", ("codepoint",))
 
 
 READERS: Mapping[str, Callable[[Any, str], Detection]] = {"aws": read_aws, "azure": read_azure, "gcp": read_gcp}
 
 
-def _list(value: Any, name: str) -> list[Any] | None:
-    """Return a list of objects; None if there is no such list."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, list) and all(isinstance(one, dict) for one in found) else None
+class _Found(NamedTuple):
+    """An entity as a service describes it; `stop` is its end or its length."""
+
+    start: int
+    stop: int
+    label: str
+    score: float | None
+    surface: str | None
 
 
-def _unexpected(field: str) -> Failure:
-    return Failure(f"the service's answer has no {field}; its shape is not the one that was named")
+def _decoded(answer: Any, shape: type[S]) -> S | Failure:
+    """Return an answer in its documented shape; numbers may be strings, as JSON holds 64-bit integers."""
+    try:
+        return msgspec.convert(answer, shape, strict=False)
+    except msgspec.ValidationError as error:  # it names fields and types, but no values
+        return _unexpected(str(error))
 
 
-def _integer(value: Any) -> Any:
-    """Return the number in a string of digits, as JSON holds 64-bit integers."""
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+def _unexpected(why: str) -> Failure:
+    return Failure(f"the service's answer does not have the shape that was named: {why}")
 
 
-def _spans(
-    text: str, rows: Sequence[tuple[Any, Any, Any]], about: Sequence[tuple[Any, Any]], end: str, units: Sequence[str]
-) -> Detection:
+def _spans(text: str, found: Sequence[_Found], end: str, units: Sequence[str]) -> Detection:
     """Return spans in the unit whose offsets fit the surfaces; without surfaces, in the first unit."""
-    for start, stop, _ in rows:
-        if not all(type(at) is int and 0 <= at <= 2**31 for at in (start, stop)):
-            return Failure("a span has no integer start and end")
-    surfaces = [surface if isinstance(surface, str) else None for *_, surface in rows]
-    starts, stops = (np.array([row[side] for row in rows], np.int64) for side in (0, 1))
+    starts = np.array([one.start for one in found], np.int64)
+    stops = np.array([one.stop for one in found], np.int64)
     for unit in units:
         low, high = (at.tolist() for at in Convention(unit, end).read(text, starts, stops))
-        places = list(zip(low, high, surfaces, strict=True))
-        if all(said is None or (0 <= a <= b and text[a:b] == said) for a, b, said in places):
-            listed = zip(low, high, about, strict=True)
-            return spans_of([{"start": a, "end": b, "label": n, "score": s} for a, b, (n, s) in listed], len(text))
+        placed = list(zip(low, high, found, strict=True))
+        if all(one.surface is None or (0 <= a <= b and text[a:b] == one.surface) for a, b, one in placed):
+            return spans_of(
+                [{"start": a, "end": b, "label": one.label, "score": one.score} for a, b, one in placed], len(text)
+            )
     return Failure("the service's offsets are not where its own texts are")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -23,14 +24,24 @@ class MalformedSpanError(Exception):
 
 
 def listed(found: Any) -> list[Any]:
-    """Return what a detector returned for a text as a list: a list or another iterable, or a spaCy Doc's entities.
+    """Return the spans that a detector returned for a text as a list.
 
-    >>> listed(one for one in "ab")
-    ['a', 'b']
+    They are a list or another iterable, the value of `spans`, or the entities of a spaCy Doc or of `Doc.to_json`.
+
+    >>> listed(one for one in "ab"), listed({"spans": [1]}), listed({"text": "Ann", "ents": [2]})
+    (['a', 'b'], [1], [2])
     """
+    if inspect.iscoroutine(found):
+        found.close()  # otherwise Python warns that nobody has awaited it
+        raise MalformedSpanError("the function returned a coroutine; it must return the spans themselves")
+    if isinstance(found, Mapping):
+        lists = (found.get(name) for name in ("spans", "ents"))
+        found = next((one for one in lists if isinstance(one, list | tuple)), None)
+        if found is None:
+            raise MalformedSpanError('the list "spans" is missing')
     if hasattr(found, "ents"):
         found = found.ents
-    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
+    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
         raise MalformedSpanError(f"expected a list of spans, not {type(found).__name__}")
     return list(found)
 

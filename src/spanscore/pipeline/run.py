@@ -21,7 +21,9 @@ from spanscore.align.labels import LabelMap
 from spanscore.align.levels import LevelNaming
 from spanscore.align.pairing import without_repeats
 from spanscore.align.score_thresholds import ScoreThresholds
+from spanscore.align.span_groups import ATTRIBUTE
 from spanscore.align.taxonomy import DEFAULT_LEVEL
+from spanscore.corpus.corpus import INVENTED
 from spanscore.corpus.records import build
 from spanscore.detectors import REGISTRY, DetectorError, Failure, UntrustedError
 from spanscore.detectors.fingerprint import versions
@@ -220,6 +222,7 @@ def _run(
     found = build([record(name, detection) for name, detection in predictions])
     alignment = align_entities(used, found.labels, **sources)
     name = job.detector.name
+    nowhere = [what for what in job.by if what.startswith(ATTRIBUTE) and not _has_attribute(what, job.gold, found)]
     measures = [f"iou(threshold={job.threshold!r})", f"iou.pii(threshold={job.threshold!r})", "leak"]
     plan = Plan.of(
         measures,
@@ -231,7 +234,7 @@ def _run(
         resolve_gold=False,
         score_threshold=job.score_threshold,
         ci=job.ci,
-        by=job.by,
+        by=tuple(what for what in job.by if what not in nowhere),
         keep_spans=True,
         annotator=job.annotator,
     )
@@ -250,6 +253,11 @@ def _run(
     result = result.detected_by(journal.detector_digest)
     failed = sum(isinstance(detection, Failure) for _, detection in predictions)
     notes += _unused(job, used, set(found.labels))
+    notes += (
+        f"no span has the attribute {printable(what.removeprefix(ATTRIBUTE))}; --by {printable(what)} is left out."
+        for what in nowhere
+    )
+    notes += filter(None, [_empty_spans(found)])
     if failed:
         whose = "its" if failed == 1 else "their"
         notes.append(f"the detector failed on {plural(failed, 'document')}; {whose} gold spans count as missed.")
@@ -437,6 +445,21 @@ def _unused(job: Job, gold: set[str], pred: set[str]) -> Iterator[str]:
         labels, side = sides[name]
         known = {normalized(label) for label in labels}
         yield from one.unused({label for label in one.to if normalized(label) in known}, side)
+
+
+def _has_attribute(what: str, *sides: Corpus) -> bool:
+    return any(what.removeprefix(ATTRIBUTE) in side.attrs for side in sides)
+
+
+def _empty_spans(found: Corpus) -> str | None:
+    """Return a warning about predictions without a character; invented mentions are empty for another reason."""
+    rows = np.flatnonzero(found.start == found.end)
+    if INVENTED in found.attrs:
+        rows = rows[found.attrs[INVENTED].codes[rows] < 0]
+    if not rows.size:
+        return None
+    many = "is" if rows.size == 1 else "are"
+    return f"{plural(int(rows.size), 'prediction')} {many} empty (start = end) and can match only empty gold spans."
 
 
 def _naming(job: Job, label_map: LabelMap) -> LevelNaming:
