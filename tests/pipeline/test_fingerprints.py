@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +61,15 @@ def cut(folder: Path) -> None:
         ("python(function=mine:find)", "mine.py", FUNCTION + "# changed\n", "module mine: "),
         ("python(function=mine:find)", "helper.py", "LABEL = 'NAME'\n", "module helper: "),
         (f'command(run="{sys.executable} program.py")', "program.py", PROGRAM + "# changed\n", "file program.py: "),
+        (f'command(run="{sys.executable} -m program")', "program.py", PROGRAM + "# changed\n", "module program: "),
+        (
+            f"command(run=\"sh -c 'exec {sys.executable} program.py'\")",
+            "program.py",
+            PROGRAM + "# changed\n",
+            "file program.py: ",
+        ),
     ],
-    ids=["function", "helper", "program"],
+    ids=["function", "helper", "program", "module", "shell"],
 )
 def test_resuming_with_another_detector_is_refused(
     spec: str, changed: str, content: str, named: str, killed: bool, folder: Path
@@ -96,7 +105,7 @@ def test_a_fingerprint_is_in_every_signature(folder: Path) -> None:
     spanscore(*call, cwd=folder)
     run = about(folder)
     fingerprint = run["detection"]["fingerprint"]
-    assert list(fingerprint) == ["option function", "module helper", "module mine"]
+    assert list(fingerprint) == ["option function", "module helper", "module mine", "Python"]
     assert fingerprint["module mine"] == content_hash(folder / "mine.py")
     part = f"|detector:{digest(fingerprint)}|"
     metrics = json.loads((folder / "out" / "metrics.json").read_text())
@@ -106,6 +115,81 @@ def test_a_fingerprint_is_in_every_signature(folder: Path) -> None:
     assert part in (folder / "out" / "confusion_matrix.html").read_text()
     # scoring again by the report finds the same signatures
     spanscore("report", "out", "-o", "again.html", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("{python} program.py", {"file program.py", "module helper"}),
+        ("{python} -u -m program --fast", {"module program", "module helper"}),
+        ("{python} -m package", {"module package", "module package.__main__", "module package.part"}),
+        ("{python} -m elsewhere", {"module elsewhere"}),
+        ("{python} -c 'import program'", {"module program", "module helper"}),
+        ("sh -c 'MODEL=a {python} program.py 2> log.txt | tr a b'", {"file program.py", "module helper"}),
+        ("bash -c 'cd . && exec {python} -m program'", {"module program", "module helper"}),
+        ("env A=1 {python} -m program", {"module program", "module helper"}),
+    ],
+)
+def test_the_files_of_a_command_line(call: str, found: set[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "program.py").write_text("def main():\n    import helper\n    import json\n")
+    (folder / "log.txt").write_text("")
+    (folder / "package").mkdir()
+    (folder / "package" / "__init__.py").write_text("")
+    (folder / "package" / "__main__.py").write_text("from .part import run\n")
+    (folder / "package" / "part.py").write_text("run = 1\n")
+    (folder / "path").mkdir()
+    (folder / "path" / "elsewhere.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(folder / "path"))
+    monkeypatch.chdir(folder)
+    made = detector("command", run=call.format(python=sys.executable))
+    named = {name for name in made.fingerprint() if not name.startswith("option ")}
+    programs = {f"file {name}" for name in (sys.executable, "sh", "bash", "tr", "env")}
+    assert named - programs == found
+    assert not made.describe().notes
+
+
+@pytest.mark.parametrize(
+    "call", ["sh -c 'cd work && ./find'", "python3 -m no_such_module", "docker run image", "env x"]
+)
+def test_a_program_that_cannot_be_fingerprinted_is_warned_about(call: str, folder: Path) -> None:
+    (note,) = detector("command", run=call).describe().notes
+    assert note.endswith("cannot be fingerprinted: --resume will not notice if it changes.")
+
+
+def test_that_warning_is_recorded(folder: Path) -> None:
+    (folder / "work").mkdir()
+    (folder / "program.py").rename(folder / "work" / "program.py")
+    call = f"sh -c 'cd work && {sys.executable} program.py'"
+    done = spanscore("run", "data.jsonl", "--detector", f'command(run="{call}")', "-o", "out", cwd=folder)
+    assert "what 'sh' runs cannot be fingerprinted" in done.stderr
+    assert any("cannot be fingerprinted" in one for one in about(folder)["warnings"])
+
+
+def test_versions_of_imported_packages_and_of_python_count(folder: Path) -> None:
+    (folder / "helper.py").write_text("LABEL = 'PERSON'\ndef later():\n    import yaml, json, no_such_thing\n")
+    spanscore("run", "data.jsonl", "--detector", "python(function=mine:find)", "-o", "out", "-q", cwd=folder)
+    found = about(folder)["detection"]["fingerprint"]
+    assert found["package PyYAML"] == version("PyYAML")
+    assert found["Python"] == platform.python_version()
+    assert about(folder)["versions"]["PyYAML"] == version("PyYAML")
+    assert not [name for name in found if "json" in name or "no_such" in name]
+
+
+def test_a_function_without_a_file_counts_with_its_constants_and_what_it_calls() -> None:
+    source = (
+        "import yaml\ndef helper():\n    return {}\ndef find(text, language):\n    return yaml and [{}, helper()]\n"
+    )
+
+    def fingerprint(one: str, other: str) -> Any:
+        space: dict[str, Any] = {"__name__": "no_such_notebook"}
+        exec(source.format(one, other), space)
+        return detector("python", function=space["find"]).fingerprint()
+
+    first = fingerprint("1", "2")
+    assert first == fingerprint("1", "2")
+    assert first["package PyYAML"] == version("PyYAML")
+    assert first["function"] != fingerprint("1", "3")["function"]
+    assert first["function"] != fingerprint("4", "2")["function"]
 
 
 def test_the_place_of_a_file_does_not_matter_but_its_content_does(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import time
@@ -20,8 +19,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from spanscore.detectors.fingerprint import Fingerprint, content_hash
-from spanscore.detectors.interface import Detection, Detector, DetectorError, Failure, UntrustedError, spans_of
+from spanscore.detectors.fingerprint import Fingerprint
+from spanscore.detectors.interface import (
+    Description,
+    Detection,
+    Detector,
+    DetectorError,
+    Failure,
+    UntrustedError,
+    spans_of,
+)
+from spanscore.detectors.program_files import program_files
 from spanscore.errors import UsageError, plural, printable
 from spanscore.spec import REQUIRED, parameter
 
@@ -75,13 +83,15 @@ class Command(Detector):
         return tuple((name, f"{program}{hashed}" if name == "run" else value) for name, value in self.given())
 
     def fingerprint(self) -> Fingerprint:
-        """Add the program's file and the files among its arguments, such as a script."""
-        program, *arguments = self._call
-        files = {program: shutil.which(program)} | {name: name for name in arguments if Path(name).is_file()}
-        return {
-            **super().fingerprint(),
-            **{f"file {name}": content_hash(place) for name, place in files.items() if place is not None},
-        }
+        """Add the program's file, the files among its arguments, such as a script, and the modules it consists of."""
+        return {**super().fingerprint(), **program_files(self._call).fingerprint}
+
+    def describe(self) -> Description:
+        """Warn if nothing is known about the program but its name."""
+        if program_files(self._call).known:
+            return Description()
+        what = f"what '{printable(Path(self._call[0]).name)}' runs cannot be fingerprinted"
+        return Description(notes=(f"{what}: --resume will not notice if it changes.",))
 
     def for_jobs(self, jobs: int) -> Command:
         """Run this many copies of the program."""

@@ -6,20 +6,16 @@ fingerprints mean that the same text gets the same predictions, as far as anybod
 
 from __future__ import annotations
 
-import ast
 import json
-import sys
-from contextlib import suppress
 from hashlib import blake2b, file_digest
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spanscore.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 Fingerprint = dict[str, str]
 """What identifies a detector, by name: `{"package spacy": "3.8.14", "option entities": "PERSON"}`."""
@@ -41,6 +37,26 @@ def packages(*names: str) -> Fingerprint:
         except PackageNotFoundError:
             continue
     return found
+
+
+def distributions(imported: Iterable[str]) -> tuple[Fingerprint, set[str]]:
+    """Return the versions of the packages that install these names, and the names that none installs.
+
+    >>> versions, rest = distributions(["numpy", "yaml", "no_such_module"])
+    >>> list(versions), rest
+    (['package numpy', 'package PyYAML'], {'no_such_module'})
+    """
+    found: Fingerprint = {}
+    rest = set()
+    for name in sorted(imported):
+        direct = packages(name)
+        found |= direct
+        if not direct:
+            rest.add(name)
+    known = packages_distributions() if rest else {}  # it reads the files of all installed packages
+    for name in sorted(rest & known.keys()):
+        found |= packages(*sorted(set(known[name])))
+    return found, rest - known.keys()
 
 
 def versions(fingerprint: Mapping[str, str]) -> dict[str, str]:
@@ -93,66 +109,3 @@ def _file_hash(path: Path) -> str:
             return file_digest(file, lambda: blake2b(digest_size=8)).hexdigest()
     except (OSError, ValueError):
         return ABSENT
-
-
-def source_of(function: Callable[..., Any]) -> Fingerprint:
-    """Return hashes of the module of a function, and of the modules beside it that it imports.
-
-    A module beside it is one below the same folder. Installed packages do not count: see `packages`.
-    """
-    name = getattr(function, "__module__", None) or type(function).__module__
-    file = _file(name)
-    if file is None:
-        code = getattr(function, "__code__", None)
-        known = None if code is None else blake2b(code.co_code + repr(code.co_names).encode(), digest_size=8)
-        return {"function": ABSENT if known is None else known.hexdigest()}
-    folder = file.parents[name.count(".") + (file.name == "__init__.py")]
-    return {f"module {name}": content_hash(path) for name, path in sorted(_beside(name, folder).items())}
-
-
-def _beside(name: str, folder: Path) -> dict[str, Path]:
-    """Return the files of a module and of those modules below a folder that it imports, directly or not."""
-    found: dict[str, Path] = {}
-    waiting = [name]
-    while waiting:
-        one = waiting.pop()
-        file = None if one in found else _file(one)
-        if file is None or not file.is_relative_to(folder):
-            continue
-        if one != name and {"site-packages", "dist-packages"} & set(file.relative_to(folder).parts):
-            continue
-        found[one] = file
-        waiting.extend(_imported(one, file))
-    return found
-
-
-def _file(name: str) -> Path | None:
-    """Return the file of a module, without importing it."""
-    module, parent = sys.modules.get(name), name.rpartition(".")[0]
-    place = getattr(module, "__file__", None)
-    if module is None and (not parent or parent in sys.modules):  # else finding it would import its package
-        with suppress(ImportError, ValueError, AttributeError):
-            spec = find_spec(name)
-            place = spec.origin if spec is not None and spec.has_location else None
-    return None if place is None else Path(place).resolve()
-
-
-def _imported(name: str, file: Path) -> Iterator[str]:
-    """Yield the names of modules that a source file imports, and of what it imports from them, which may be modules."""
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):  # not a source file, or a strange one
-        return
-    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    for one in ast.walk(tree):
-        if isinstance(one, ast.Import):
-            named = [alias.name for alias in one.names]
-        elif isinstance(one, ast.ImportFrom):
-            above = ".".join(package.split(".")[: len(package.split(".")) - one.level + 1]) if one.level else ""
-            start = ".".join(part for part in (above, one.module) if part)
-            named = [start, *(f"{start}.{alias.name}" for alias in one.names)]
-        else:
-            continue
-        for full in named:
-            parts = full.split(".")
-            yield from (".".join(parts[: number + 1]) for number in range(len(parts)) if parts[0])

@@ -12,8 +12,9 @@ from importlib import import_module
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from spanscore.detectors.fingerprint import Fingerprint, source_of
+from spanscore.detectors.fingerprint import Fingerprint
 from spanscore.detectors.interface import Description, Detection, Detector, Failure, spans_of
+from spanscore.detectors.source_files import source_of
 from spanscore.detectors.user_errors import explained, explained_without_text
 from spanscore.errors import UsageError, printable
 from spanscore.spec import REQUIRED, parameter
@@ -63,7 +64,7 @@ class Python(Detector):
         return Description()
 
     def fingerprint(self) -> Fingerprint:
-        """Add the source code of the function's module and of the modules beside it."""
+        """Add the source code of the function's module and of the modules beside it, and versions of their imports."""
         return {**super().fingerprint(), **source_of(self._call)}
 
     @cached_property

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 import sysconfig
+from linecache import getlines
 from pathlib import Path
 from traceback import FrameSummary, extract_tb
 
 from spanscore.errors import printable
+
+ABOUT_NAMES = (ImportError, ModuleNotFoundError, AttributeError, NameError, UnboundLocalError)
+ABOUT_NOTHING = (ZeroDivisionError, IndexError, RecursionError, MemoryError, NotImplementedError)
+"""Errors whose messages hold names or numbers if Python itself raises them."""
 
 
 def explained(error: BaseException) -> str:
@@ -21,17 +27,32 @@ def explained(error: BaseException) -> str:
 
 
 def explained_without_text(error: BaseException) -> str:
-    """Return the type of an error and where it was raised; the message only if the code there is a constant string.
+    """Return the type of an error and where it was raised; the message only if it cannot hold text of a document.
 
-    Any other message may hold text of a document in any form. A constant says no more than the file and line do.
+    A message is shown if it is a constant string of the code that raises it, or if Python itself wrote it about names
+    that the code contains (a missing module, attribute or variable) or about no value at all (a division by zero).
 
     >>> try: int("Ann")
     ... except ValueError as error: explained_without_text(error)
     'ValueError'
     """
-    frames = _users_frames(error)
-    constant = _raised_constant(frames[-1]) if frames else None
-    return _said(error, constant if constant is not None and error.args == (constant,) else "")
+    return _said(error, _message_without_text(error))
+
+
+def _message_without_text(error: BaseException) -> str:
+    frames = extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    raised = _raised(frames[-1])
+    if raised is not None:
+        constant = _constant(raised)
+        return constant if error.args == (constant,) else ""
+    if type(error) in ABOUT_NAMES:
+        name = getattr(error, "name", None)
+        known = isinstance(name, str) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _code(frames[-1]))
+    else:
+        known = type(error) in ABOUT_NOTHING and _code(frames[-1])
+    return str(error) if known else ""
 
 
 def _said(error: BaseException, message: str) -> str:
@@ -40,26 +61,40 @@ def _said(error: BaseException, message: str) -> str:
     return f"{type(error).__name__}{f' at {place}' if place else ''}{f': {shown}' if shown else ''}"
 
 
-def _raised_constant(frame: FrameSummary) -> str | None:
-    """Return the string in `raise SomeError("string")` at the line of a frame; None if something else is there."""
+def _raised(frame: FrameSummary) -> ast.Raise | None:
+    """Return the `raise` statement at the line of a frame; None if something else is there."""
     try:
-        tree = ast.parse(Path(frame.filename).read_bytes())
-    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        tree = ast.parse("".join(getlines(frame.filename)))
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Raise) and node.lineno == frame.lineno and isinstance(node.exc, ast.Call):
-            match node.exc.args:
-                case [ast.Constant(value=str(message))]:
-                    return message
-    return None
+    raises = (node for node in ast.walk(tree) if isinstance(node, ast.Raise))
+    return next((node for node in raises if node.lineno == frame.lineno), None)
+
+
+def _constant(raised: ast.Raise) -> str:
+    """Return the string in `raise SomeError("string")`; empty if something else is raised."""
+    match raised.exc:
+        case ast.Call(args=[ast.Constant(value=str(message))]):
+            return message
+    return ""
+
+
+def _code(frame: FrameSummary) -> str:
+    """Return the lines of the code that a frame runs."""
+    first = frame.lineno or 0
+    return "".join(getlines(frame.filename)[max(first - 1, 0) : frame.end_lineno or first])
 
 
 def _place(error: BaseException) -> str:
     """Return the file and line of the user's code that raised an error, the innermost one; empty if none did."""
     if isinstance(error, SyntaxError) and error.filename and _is_users(error.filename):
-        return f"{_short(error.filename)}:{error.lineno}"
+        return _named(error.filename, error.lineno)
     frames = _users_frames(error)
-    return f"{_short(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    return _named(frames[-1].filename, frames[-1].lineno) if frames else ""
+
+
+def _named(file: str, line: int | None) -> str:
+    return f"{_short(file)}:{line}" if Path(file).is_file() else f"line {line} of a notebook cell"
 
 
 def _users_frames(error: BaseException) -> list[FrameSummary]:
@@ -67,9 +102,14 @@ def _users_frames(error: BaseException) -> list[FrameSummary]:
 
 
 def _is_users(file: str) -> bool:
-    """Return whether a file is neither of spanscore, nor of Python, nor of an installed package."""
+    """Return whether a file is neither of spanscore, nor of Python, nor of an installed package.
+
+    The cell of a notebook is not a file, but Python knows its lines.
+    """
     path = Path(file)
-    if not path.is_file() or {"site-packages", "dist-packages"} & set(path.parts):
+    if not path.is_file():
+        return bool(getlines(file))
+    if {"site-packages", "dist-packages"} & set(path.parts):
         return False
     ours = (Path(__file__).parents[1], Path(sysconfig.get_paths()["stdlib"]))
     return not any(path.resolve().is_relative_to(folder.resolve()) for folder in ours)

@@ -1,0 +1,167 @@
+"""The source code that a Python function or program consists of: its module, and what that imports."""
+
+from __future__ import annotations
+
+import ast
+import platform
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from spanscore.detectors.fingerprint import ABSENT, Fingerprint, content_hash, distributions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+INSTALLED = {"site-packages", "dist-packages"}
+
+
+@dataclass
+class Sources:
+    """Modules below a folder, and the other packages that they import, by their first name."""
+
+    modules: dict[str, Path] = field(default_factory=dict)
+    elsewhere: set[str] = field(default_factory=set)
+
+    def fingerprint(self) -> Fingerprint:
+        """Return hashes of the modules."""
+        return {f"module {name}": content_hash(file) for name, file in sorted(self.modules.items())}
+
+
+def sources(folder: Path, name: str, code: bytes | None = None) -> Sources:
+    """Return a module, and the modules below the same folder that it imports, directly or not.
+
+    `code` is the source of a program that is no file. In a folder of installed packages, only the modules of the same
+    package count.
+    """
+    found = Sources()
+    own = name.partition(".")[0]
+    installed = folder.name in INSTALLED or (folder / "os.py").is_file()
+    waiting = [*_prefixes(name)] if code is None else [*_imported(code, "")]
+    while waiting:
+        one = waiting.pop()
+        first = one.partition(".")[0]
+        file = None if one in found.modules or (installed and first != own) else module_file(folder, one)
+        if file is not None and not INSTALLED & set(file.relative_to(folder).parts):
+            found.modules[one] = file
+            waiting.extend(_imported(read_source(file), one if file.name == "__init__.py" else one.rpartition(".")[0]))
+        elif installed or module_file(folder, first) is None:
+            found.elsewhere.add(first)
+    found.elsewhere -= {own, *sys.stdlib_module_names, *(one.partition(".")[0] for one in found.modules)}
+    return found
+
+
+def module_file(folder: Path, name: str) -> Path | None:
+    """Return the file of a module below a folder; None if there is none."""
+    place = folder.joinpath(*name.split("."))
+    return next((file for file in (place / "__init__.py", place.with_name(f"{place.name}.py")) if file.is_file()), None)
+
+
+def source_of(function: Callable[..., Any]) -> Fingerprint:
+    """Return hashes of the module of a function and of the modules beside it that it imports, and versions of others.
+
+    A module beside it is one below the same folder. Of installed packages that these modules import, anywhere in their
+    code, the versions count. A function of a notebook counts with those that it calls.
+    """
+    name = getattr(function, "__module__", None) or type(function).__module__
+    place = getattr(sys.modules.get(name), "__file__", None)
+    if place is None:
+        known, elsewhere = _without_file(function)
+    else:
+        file = Path(place).resolve()
+        folder = file.parents[name.count(".") + (file.name == "__init__.py")]
+        found = sources(folder, name)
+        found.modules.setdefault(name, file)  # such as a compiled module, or one that is run as a program
+        if name == "__main__":
+            more = sources(folder, name, read_source(file))
+            found.modules |= more.modules
+            found.elsewhere |= more.elsewhere
+        known, elsewhere = found.fingerprint(), found.elsewhere
+    versions, rest = distributions(elsewhere)
+    others = {f"module {one}": content_hash(there) for one in sorted(rest) if (there := _place(one)) is not None}
+    return {**known, **others, **versions, "Python": platform.python_version()}
+
+
+def _without_file(function: Callable[..., Any]) -> tuple[Fingerprint, set[str]]:
+    """Return a hash of the code of a function and of the functions of its module that it calls, and what they use."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return {"function": ABSENT}, set()
+    whole, used = blake2b(digest_size=8), set()
+    space: dict[str, Any] = getattr(function, "__globals__", {})
+    waiting, seen = [code], {code}
+    while waiting:
+        one = waiting.pop()
+        whole.update(one.co_code + repr((one.co_names, [_constant(value) for value in one.co_consts])).encode())
+        inner = [value for value in one.co_consts if isinstance(value, CodeType)]
+        for name in one.co_names:
+            value = space.get(name)
+            more = getattr(value, "__code__", None)
+            if isinstance(more, CodeType) and getattr(value, "__globals__", None) is space:
+                inner.append(more)
+            else:
+                module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+                used.add(str(module or name).partition(".")[0])
+        waiting.extend(code for code in inner if code not in seen)
+        seen.update(inner)
+    return {"function": whole.hexdigest()}, used - {"__main__", *sys.stdlib_module_names}
+
+
+def _constant(value: Any) -> str:
+    """Return a constant of code in the same way in every process; code itself is added separately."""
+    if isinstance(value, CodeType):
+        return ""
+    return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
+
+
+def _place(name: str) -> Path | None:
+    """Return the file or the folder of a module or package that is not installed, without importing it."""
+    spec = None
+    with suppress(ImportError, ValueError, AttributeError):
+        spec = find_spec(name)
+    if spec is None or not spec.has_location or spec.origin is None:
+        return None
+    file = Path(spec.origin)
+    return None if INSTALLED & set(file.parts) else file.parent if file.name == "__init__.py" else file
+
+
+def read_source(file: Path) -> bytes:
+    """Return the source code of a file; empty if it cannot be read."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _imported(code: bytes, package: str) -> Iterator[str]:
+    """Yield the names of modules that source code imports, and of what it imports from them, which may be modules."""
+    try:
+        tree = ast.parse(code)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # not Python, or strange
+        return
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Import):
+            named = [alias.name for alias in one.names]
+        elif isinstance(one, ast.ImportFrom):
+            above = ".".join(package.split(".")[: len(package.split(".")) - one.level + 1]) if one.level else ""
+            start = ".".join(part for part in (above, one.module) if part)
+            named = [start, *(f"{start}.{alias.name}" for alias in one.names)]
+        else:
+            continue
+        for full in named:
+            yield from _prefixes(full)
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    """Yield the packages of a module and the module itself.
+
+    >>> list(_prefixes("a.b.c"))
+    ['a', 'a.b', 'a.b.c']
+    """
+    parts = name.split(".")
+    yield from (".".join(parts[: number + 1]) for number in range(len(parts)) if parts[0])
