@@ -25,6 +25,18 @@ def hostile(label: str = HOSTILE) -> ss.Result:
     return ss.score(gold, {label: pred, "b": gold}, ["exact", "iou"], ci=0.95)
 
 
+def test_types_that_are_not_looked_for_are_marked_everywhere() -> None:
+    text = "Ann Lee met Bob"
+    spans = [{"start": 0, "end": 7, "label": "PERSON"}, {"start": 12, "end": 15, "label": "PERSON"}]
+    gold = ss.Corpus.from_documents([{"id": "d", "text": text, "spans": spans}])
+    pred = ss.Corpus.from_documents([{"id": "d", "spans": [{"start": 0, "end": 7, "label": "URL"}]}])
+    result = ss.score(gold, pred, ["exact", "leak"]).with_settings(not_looked_for=["PERSON"])
+    exact, leak = (line for line in str(result).splitlines() if "PERSON" in line)
+    assert re.search(r"PERSON \(not looked for\) +– +– +–", exact)
+    assert re.search(r"PERSON \(not looked for\) +– +0\.500 +–", leak)  # which predictions of another type cover
+    assert parsed(result._repr_html_()).text.count("PERSON (not looked for)") == 2
+
+
 class Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

@@ -41,7 +41,7 @@ def test_each_document_in_its_own_language(jobs: str, tmp_path: Path) -> None:
     assert [one["spans"][0]["label"] for one in found] == ["DE", "EN", "DE", "FR"] * 5
     about = json.loads((tmp_path / "out" / "run.json").read_text())
     assert about["detection"]["language"] == "auto"
-    assert list(about["detection"]["fingerprint"]) == ["option function", "module echo"]
+    assert list(about["detection"]["fingerprint"]) == ["option function", "module echo", "Python"]
 
 
 def test_documents_without_a_language_need_one(tmp_path: Path) -> None:
@@ -72,7 +72,10 @@ def test_types_that_are_not_looked_for_in_one_language(tmp_path: Path) -> None:
     said = spanscore(*call, "out", "--language", "auto", "--map", "map.txt", cwd=tmp_path).stderr
     assert "in de, the detector does not look for CREDIT_CARD (1 gold span)" in said
     assert "in en, the detector does not look for" not in said
-    assert json.loads((tmp_path / "out" / "metrics.json").read_text())["details"]["not_looked_for"] == []
+    details = json.loads((tmp_path / "out" / "metrics.json").read_text())["details"]
+    assert details["not_looked_for"] == []
+    assert details["not_looked_for_by_language"] == {"de": ["CREDIT_CARD"]}
+    assert "In de, the detector did not look for CREDIT_CARD" in (tmp_path / "out" / "summary.html").read_text()
     spanscore(*call, "de", "--language", "de", "--map", "map.txt", cwd=tmp_path)
     assert json.loads((tmp_path / "de" / "metrics.json").read_text())["details"]["not_looked_for"] == ["CREDIT_CARD"]
 

@@ -82,6 +82,7 @@ def test_presidio_over_a_dataset(language: str, locale: str, tmp_path: Path) -> 
     assert "EMAIL_ADDRESS" not in details["not_looked_for"]
     assert "the detector does not look for" in done.stderr.partition("detected 60")[0]
     assert re.search(r"PERSON \(not looked for\) +– +– +–", done.stdout)
+    assert '>PERSON <span class="quiet">(not looked for)</span><' in (tmp_path / "out" / "summary.html").read_text()
     # scoring the predictions that were written gives the same numbers
     result = ss.score(
         ss.read(tmp_path / "data.jsonl"),

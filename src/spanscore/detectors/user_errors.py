@@ -49,9 +49,9 @@ def _message_without_text(error: BaseException) -> str:
         return constant if error.args == (constant,) else ""
     if type(error) in ABOUT_NAMES:
         name = getattr(error, "name", None)
-        known = isinstance(name, str) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _code(frames[-1]))
+        known = isinstance(name, str) and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _code(frames[-1])))
     else:
-        known = type(error) in ABOUT_NOTHING and _code(frames[-1])
+        known = type(error) in ABOUT_NOTHING and bool(_code(frames[-1]))
     return str(error) if known else ""
 
 

@@ -49,24 +49,29 @@ def not_looked_for(
     return dict(sorted(counts.items()))
 
 
-def notes(
+def by_language(
     gold: Corpus,
     alignment: Alignment,
     description: Description,
     sources: Mapping[str, Any],
     entities: Collection[str] = (),
     level: Level = "raw",
-) -> Iterator[str]:
-    """Yield a sentence about the types that are not looked for; one per language if each document has its own."""
-    if not description.by_language:
-        missing = not_looked_for(gold, alignment, description.types, sources, entities, level)
-        yield from _sentence("the detector does not look for", missing)
-        return
+) -> dict[str, dict[str, int]]:
+    """Count the same in each language, if each document has its own."""
     codes = np.array(languages_of(gold))
+    found = {}
     for code, one in description.by_language.items():
         part = gold.take(np.flatnonzero(codes == code))
-        missing = not_looked_for(part, alignment, one.types, sources, entities, level)
-        yield from _sentence(f"in {code}, the detector does not look for", missing)
+        found[code] = not_looked_for(part, alignment, one.types, sources, entities, level)
+    return {code: missing for code, missing in found.items() if missing}
+
+
+def notes(missing: Mapping[str, int], in_languages: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Yield a sentence about the types that are not looked for; one per language if each document has its own."""
+    if not in_languages:
+        yield from _sentence("the detector does not look for", missing)
+    for code, there in in_languages.items():
+        yield from _sentence(f"in {code}, the detector does not look for", there)
 
 
 def _sentence(start: str, missing: Mapping[str, int]) -> Iterator[str]:

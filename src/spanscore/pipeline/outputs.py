@@ -128,6 +128,7 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
         discarded=len(outcome.discarded),
         spans_discarded=outcome.spans_discarded,
         not_looked_for=outcome.result.not_looked_for,
+        not_looked_for_by_language=outcome.not_looked_for_by_language,
         more=more,
         bootstrap=outcome.result.bootstrap,
         by=outcome.result.by,

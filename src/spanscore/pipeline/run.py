@@ -110,6 +110,8 @@ class Outcome:
     predictions: tuple[tuple[str, Detection], ...]
     notes: tuple[str, ...]
     about: Mapping[str, Any]
+    not_looked_for_by_language: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Types that are not looked for in one language, if each document has its own."""
 
     @property
     def shown(self) -> tuple[Scores, ...]:
@@ -209,8 +211,10 @@ def _run(
     language = job.detector.language
     level = job.levels[0] if job.levels else DEFAULT_LEVEL
     notes = list(description.notes)
+    missing = looked_for.not_looked_for(counted, alignment, types, sources, job.entities, level)
+    in_languages = looked_for.by_language(counted, alignment, description, sources, job.entities, level)
     if not job.shared_types:
-        notes += looked_for.notes(counted, alignment, description, sources, job.entities, level)
+        notes += looked_for.notes(missing, in_languages)
     notes += filter(None, [mismatch(gold, language)])
     observer.ready(description.uses, notes)
     fresh, latencies = _detect(job, pool, documents_of(gold, language), done, journal, observer)
@@ -246,7 +250,6 @@ def _run(
     result = evaluate(plan, Inputs.of(gold, {name: found}))
     result.inputs["systems"][name]["source"] = FINISHED
     result = result.with_settings(only_predicted=True)
-    missing = looked_for.not_looked_for(counted, alignment, types, sources, job.entities, level)
     view = plan.views[0]
     present = {view.pred.called(label) for label in found.labels}
     result = result.with_settings(not_looked_for=[name for name in missing if name not in present])
@@ -289,7 +292,8 @@ def _run(
     }
     kept = tuple(dict.fromkeys([*notes, *result.warnings]))
     result = replace(result, warnings=kept)
-    return Outcome(job, result, alignment, discarded, len(lost.doc), predictions, kept, about), journal
+    languages = {code: list(there) for code, there in in_languages.items()}
+    return Outcome(job, result, alignment, discarded, len(lost.doc), predictions, kept, about, languages), journal
 
 
 def _check(job: Job) -> None:

@@ -8,7 +8,7 @@ from spanscore.result.tables import known
 from spanscore.stats import Bootstrap, binomial_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from spanscore.result import Score, Scores
     from spanscore.stats import Interval
@@ -23,6 +23,7 @@ def metrics(
     discarded: int,
     spans_discarded: int,
     not_looked_for: tuple[str, ...] = (),
+    not_looked_for_by_language: Mapping[str, Sequence[str]] | None = None,
     more: dict[str, Any],
     bootstrap: Bootstrap | None = None,
     by: Sequence[str] = (),
@@ -48,6 +49,7 @@ def metrics(
             "samples_discarded": discarded,
             "spans_discarded": spans_discarded,
             "not_looked_for": list(not_looked_for),
+            **({"not_looked_for_by_language": not_looked_for_by_language} if not_looked_for_by_language else {}),
             "leak": leaks(leak, bootstrap or Bootstrap(), by),
         },
         **({} if bootstrap is None else {"intervals": _intervals(by_type, pii, bootstrap)}),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.errors import InputError, plural, printable
 from spanscore.files import atomic_file, finish_interrupted
+from spanscore.result.tables import NOT_LOOKED_FOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 NAME = "summary.html"
 WORST, SLICES, TABLES = 8, 5, 2
@@ -112,7 +113,7 @@ def page(metrics: Mapping[str, Any], about: Mapping[str, Any], *, inputs: Mappin
         f'<p class="quiet">{_safe(_when(about))}, spanscore {_safe(about["version"])}</p>',
         *_lead(leak),
         "<h2>Where it is worst</h2>",
-        _table("Types of private spans", leak["by_type"], WORST),
+        _table("Types of private spans", leak["by_type"], WORST, metrics["details"]["not_looked_for"]),
         *(_table(f"Slices by {what}", rows, SLICES) for what, rows in list(leak.get("by", {}).items())[:TABLES]),
         "<h2>What was tested</h2>",
         _facts(metrics, about, inputs),
@@ -162,7 +163,7 @@ def _lead(leak: Mapping[str, Any]) -> list[str]:
     return [f'<p class="{name}">{_safe(text)}</p>' for name, text in classes.items()]
 
 
-def _table(title: str, rows: Mapping[str, Any], most: int) -> str:
+def _table(title: str, rows: Mapping[str, Any], most: int, not_looked_for: Collection[str] = ()) -> str:
     """Return a table of the worst rows, by the lower bound of the readable share."""
     order = worst_first(rows)
     if not order:
@@ -172,7 +173,10 @@ def _table(title: str, rows: Mapping[str, Any], most: int) -> str:
         share = row["readable_share"]
         cells = f"{row['readable']:,}", f"{row['counts']['annotated']:,}", with_interval(share, row["interval"])
         bar = f'<td class="bar" aria-hidden="true"><span style="width:{100 * share:.1f}%"></span></td>'
-        body.append(f'<tr><th scope="row">{_safe(name)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}{bar}</tr>')
+        mark = f' <span class="quiet">({NOT_LOOKED_FOR})</span>' if name in not_looked_for else ""
+        body.append(
+            f'<tr><th scope="row">{_safe(name)}{mark}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}{bar}</tr>'
+        )
     more = f"; {len(order) - most} more in metrics.json" if len(order) > most else ""
     head = "".join(f'<th scope="col">{name}</th>' for name in ("", "readable", "annotated", "share readable"))
     return (
@@ -213,6 +217,8 @@ def _gaps(metrics: Mapping[str, Any], about: Mapping[str, Any]) -> Iterable[str]
     details = metrics["details"]
     if missing := details["not_looked_for"]:
         yield f"Types that the detector did not look for, whose spans count all the same: {', '.join(missing)}."
+    for code, missing in details.get("not_looked_for_by_language", {}).items():
+        yield f"In {code}, the detector did not look for {', '.join(missing)}; these spans count all the same."
     if details["samples_discarded"]:
         lost = f"with {plural(details['spans_discarded'], 'private span')} of types that no source knows"
         yield f"Left out: {plural(details['samples_discarded'], 'document')} {lost} (see alignment.json)."

@@ -13,7 +13,7 @@ from spanscore.analysis.sweep import Sweep
 from spanscore.errors import plural, printable
 from spanscore.report import agreement, comparison, thresholds
 from spanscore.result import NUMBERS, Result
-from spanscore.result.tables import ALL, UNDEFINED, between, rows, shown
+from spanscore.result.tables import ALL, NOT_LOOKED_FOR, UNDEFINED, between, rows, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,11 +64,12 @@ def _(value: Result) -> Grid:
     for line in lines:
         kind = line.type if line.type is not None else line.slice if line.by else ALL
         kind = f"{line.average} average" if line.average else kind or ""
+        kind += "" if line.looked_for else f" ({NOT_LOOKED_FOR})"
         names = [*([line.system] if several else []), line.measure, f"{line.by}: {kind}" if line.by else kind]
         numbers = []
         for name in NUMBERS:
-            number = shown(getattr(line.score, name)) if line.looked_for else UNDEFINED
-            ends = getattr(line.interval, name, None) if line.looked_for else None
+            number = shown(getattr(line.score, name)) if line.has_scores else UNDEFINED
+            ends = getattr(line.interval, name, None) if line.has_scores else None
             numbers.append(Cell(number, interval="" if ends is None else _interval(between(ends))))
         cells = ("" if name in line.absent else _count(line.score.counts.get(name)) for name in counts)
         found.append([*map(Cell, names), *numbers, *map(Cell, cells)])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 UNDEFINED = "–"
+NOT_LOOKED_FOR = "not looked for"
 FEW = 5
 """With at most this many misses, the bounds of the miss rate are printed below the table."""
 
@@ -43,9 +44,14 @@ class Row:
     absent: tuple[str, ...] = ()
     """The counts that such a row does not have, such as those of predictions where these have no type."""
     looked_for: bool = True
-    """Whether the detector looked for the type; if not, its scores say nothing about how well it finds it."""
+    """Whether the detector looked for the type."""
     level: str | None = None
     """The level of the taxonomy, if levels were asked for."""
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether its scores say something; predictions of other types may cover a type that is not looked for."""
+        return self.looked_for or self.score.recall > 0
 
     @property
     def name(self) -> str:
@@ -68,9 +74,8 @@ def _rows(one: Scores, result: Result, *, averages: bool) -> Iterator[Row]:
     yield row(None, one.overall, interval=_interval(one, bootstrap, None))
     for label, score in sorted(one.by_type.items(), key=lambda item: item[0] in skipped):
         interval = _interval(one, bootstrap, label)
-        found = label not in skipped or score.recall > 0  # predictions of other types may cover it
         absent = one.measure.counts_without_type
-        yield row(label, score, interval=interval, looked_for=found, absent=absent)
+        yield row(label, score, interval=interval, looked_for=label not in skipped, absent=absent)
     if averages and one.measure.by_type:
         for average, score in one.averages("type").items():
             absent = one.measure.counts_without_type if average == "macro" else ()
@@ -113,9 +118,9 @@ def plain(result: Result, width: int | None = None, *, bold: bool = False) -> st
         first, before = [line.system, *names] != before, [line.system, *names]
         numbers = []
         for name in ("precision", "recall", "f"):
-            numbers.append(shown(getattr(line.score, name)) if line.looked_for else UNDEFINED)
+            numbers.append(shown(getattr(line.score, name)) if line.has_scores else UNDEFINED)
             if result.bootstrap is not None:
-                numbers.append(between(getattr(line.interval, name, None) if line.looked_for else None))
+                numbers.append(between(getattr(line.interval, name, None) if line.has_scores else None))
         kind = _kind(line) if line.type is None else _type(line)
         cells = [*(names if first else [""] * len(names)), kind, *numbers]
         table.append([*cells, *(_count(line, name) for name in counts)])
@@ -276,7 +281,7 @@ def aligned(lines: Sequence[Sequence[str]], texts: int) -> list[str]:
 
 
 def _type(line: Row) -> str:
-    return printable(line.type or "") + ("" if line.looked_for else " (not looked for)")
+    return printable(line.type or "") + ("" if line.looked_for else f" ({NOT_LOOKED_FOR})")
 
 
 def _kind(line: Row) -> str:
@@ -308,7 +313,7 @@ def _cells(result: Result, *, exact: bool = False) -> tuple[list[str], list[list
             if with_intervals:
                 numbers += getattr(line.interval, name, (math.nan, math.nan))
         formatted = [("" if math.isnan(n) else repr(n)) if exact else shown(n) for n in numbers]
-        if not (line.looked_for or exact):
+        if not (line.has_scores or exact):
             formatted = [UNDEFINED] * len(formatted)
         named = line.type if exact else _type(line)
         kind = ("" if exact or line.average else ALL) if line.type is None else named or ""
