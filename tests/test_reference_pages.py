@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -30,3 +31,13 @@ def test_every_extra_that_a_page_names_exists() -> None:
     }
     assert named
     assert named <= set(extras)
+
+
+def test_examples_of_commands_are_code_on_the_page_of_commands() -> None:
+    """With quotes and dashes that a shell understands."""
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    assert conf["smartquotes"] is False
+    lines = ["Score PRED.", "", "| spanscore score a b", '| spanscore score a c -m "iou"', "", "More.", ""]
+    conf["examples_as_code"](None, None, lines)
+    code = ["   spanscore score a b", '   spanscore score a c -m "iou"', ""]
+    assert lines == ["Score PRED.", "", ".. code-block:: text", "", *code, "More.", ""]

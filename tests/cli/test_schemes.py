@@ -60,7 +60,7 @@ def test_overlapping_mentions_are_refused_by_name_and_settled_by_resolve(tmp_pat
     exact = results("g.tsv", "s.tsv", "-m", "exact", "--resolve", "longest", cwd=tmp_path)[0]
     assert exact["counts"] == {"tp": 0, "predicted": 1, "annotated": 1, "fp": 1, "fn": 1}
     _, said = run(*call, "--resolve", "longest", cwd=tmp_path)
-    assert "gold: 1 span that overlaps a better one was left out by --resolve" in said
+    assert "gold: --resolve dropped 1 span that overlaps a longer one." in said
 
 
 def test_one_mention_of_two_entities_is_refused_by_clusterings(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_notes_begin_with_what_was_not_looked_for_or_left_out() -> None:
     result = ss.score(corpus(NAMES, NAMES), corpus(NAMES), "exact").with_settings(not_looked_for=["CITY"])
     result = result.with_warnings(["a note.", "the detector does not look for CITY (2)."])
     first, rest = notes(result, ["another note."])
-    assert first[0] == "Not looked for by the detector: CITY (2 spans, all counted)."
+    assert first[0] == "Not looked for by the detector: CITY (2 spans, counted as missed)."
     assert "1 gold document without output" in first[1]
     assert rest == ["a note.", "another note."]
 

@@ -41,8 +41,8 @@ def describe(account: Account) -> list[str]:
             "scoreless": f"{plural(count, 'prediction')} without a score {'was' if one else 'were'} kept: "
             f"--score-threshold does not apply to {'it' if one else 'them'}",
             "unscored": f"{plural(count, 'span')} {'is' if one else 'are'} neither right nor wrong ({detail})",
-            "resolved": f"{plural(count, 'span')} that overlap{'s' if one else ''} a better one "
-            f"{'was' if one else 'were'} left out by --resolve",
+            "resolved": f"--resolve dropped {plural(count, 'span')} that overlap{'s' if one else ''} "
+            f"{'a longer one' if detail == 'longest' else 'a higher-scoring one'}",
             "textless": f"{plural(count, 'document')} without text; in {detail}, white space and punctuation of "
             f"{'its' if one else 'their'} spans count too",
             "sentenceless": f"{plural(count, 'document')} without a number of sentences, which {detail} "

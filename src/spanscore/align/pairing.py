@@ -283,7 +283,7 @@ def pair(
         if how != "none":
             repeated = len(rows.doc) - len(spans.doc)
             account.update({(side, "repeated", ""): repeated} if repeated else {})
-            account.update({(side, "resolved", ""): removed} if removed else {})
+            account.update({(side, "resolved", how): removed} if removed else {})
         once.append(settled)
         every.append(rows if how == "none" else settled)
     if masks is not None:

@@ -108,7 +108,7 @@ def types(
     taxonomy: Taxonomy | str | Path | None = None,
     **maps: Any,
 ) -> TypeAudit:
-    """Audit the types that the taxonomy gives to the labels of gold data and systems, and which labels meet.
+    """Audit the types that the taxonomy gives to the labels of gold data and systems, and which labels match.
 
     The first side is the gold data. A side is a file, a corpus, the name of a label set such as `Presidio`, or a list
     of labels. `maps` are `label_map`, `gold_map` and `pred_map` as in `score`.

@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Show the trend of the scores in HISTORY, a file written by spanscore log, by measure and type.
 
-    The change is from the value before; there is none if the gold data changed in between.
+    Changes are relative to the previous value and are omitted if the gold data changed.
 
     \b
     spanscore history history.parquet

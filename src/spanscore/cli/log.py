@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def command(results: str, to: str | None, mlflow: str | None, experiment: str, name: str, at: datetime | None) -> None:
     """Add RESULTS (results.json or its folder) to a history, or to MLflow, or to both.
 
-    The same result is added once, however often it is logged. MLflow gets the scores, the ends of their intervals, the
-    signatures, and only files without text.
+    Logging a result again adds nothing. MLflow receives the scores, interval bounds, signatures, and only files without
+    text.
 
     \b
     spanscore log out --to history.parquet --name v1.3

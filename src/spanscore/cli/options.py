@@ -113,7 +113,7 @@ annotator_option = option(
     "--annotator",
     metavar="WHO",
     help="Gold data with several annotators: the NAME of one; the spans that most (majority), any (union) or all of "
-    "them (intersection) have; or all, to score against each and add up.",
+    "them (intersection) have; or all: score against each and sum the counts.",
 )
 scoring_options = together(
     click.argument("gold"),

@@ -47,7 +47,7 @@ def command(
     quiet: bool,
     **settings: Any,
 ) -> None:
-    """Run a detector over GOLD and its variants, and report what each perturbation costs it.
+    """Run a detector over GOLD and its variants, and report how much each perturbation lowers its scores.
 
     The drop of each score is paired by document, with its confidence interval; a star marks drops that are
     significant. With groups in the table of swap-names, the largest gap between groups is reported, too.

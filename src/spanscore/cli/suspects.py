@@ -56,9 +56,9 @@ def command(
 ) -> None:
     """Find spans of GOLD that may be wrong, with the predictions of systems (PRED, or NAME=PRED) or without.
 
-    Suspects are spans that confident systems agree on against the gold data, texts that it labels in two ways, and
-    texts that it labels in one place of a document but not in another. Write them as tasks, correct these in Label
-    Studio or doccano, and read the export back with --corrected.
+    Suspects are spans that confident systems agree on against the gold data, text labelled in two ways, and text
+    labelled in one place in a document but not elsewhere. Export them as tasks, correct them in Label Studio or
+    doccano, and read the export back with --corrected.
 
     \b
     spanscore suspects gold.jsonl a.jsonl b.jsonl -o suspects.jsonl

@@ -47,7 +47,7 @@ def _needed(found: SamplePlan) -> Iterator[str]:
             f"{plural(first.spans, 'span')} in {plural(first.documents_with or 0, 'document')}."
         )
         return
-    yield f"\nBy the pilot {printable(found.pilot, limit=255)}, {found.measure}:\n"
+    yield f"\nEstimates from {printable(found.pilot, limit=255)} (measure {found.measure}):\n"
     table = [["type", "recall", "spans/document", "documents with", "correlation", "spans", "documents", "chance"]]
     for one in found.needed:
         numbers = (one.pilot_recall, one.per_document, one.share, one.correlation, one.chance)

@@ -205,7 +205,7 @@ def _facts(metrics: Mapping[str, Any], about: Mapping[str, Any], inputs: Mapping
         "Versions": versions,
         "Speed": "not measured"
         if latency is None
-        else f"half of the documents within {_seconds(latency['p50'])}, 95% within {_seconds(latency['p95'])}, "
+        else f"median {_seconds(latency['p50'])} per document, 95% within {_seconds(latency['p95'])}, "
         f"99% within {_seconds(latency['p99'])}; {latency['characters_per_second']:,.0f} characters/s",
     }
     found = "".join(f"<dt>{name}</dt><dd>{_safe(value)}</dd>" for name, value in facts.items())
@@ -216,9 +216,9 @@ def _gaps(metrics: Mapping[str, Any], about: Mapping[str, Any]) -> Iterable[str]
     """Yield what the reader must know before trusting the numbers."""
     details = metrics["details"]
     if missing := details["not_looked_for"]:
-        yield f"Types that the detector did not look for, whose spans count all the same: {', '.join(missing)}."
+        yield f"The detector did not look for these types; their spans still count: {', '.join(missing)}."
     for code, missing in details.get("not_looked_for_by_language", {}).items():
-        yield f"In {code}, the detector did not look for {', '.join(missing)}; these spans count all the same."
+        yield f"In {code}, the detector did not look for {', '.join(missing)}; these spans still count."
     if details["samples_discarded"]:
         lost = f"with {plural(details['spans_discarded'], 'private span')} of types that no source knows"
         yield f"Left out: {plural(details['samples_discarded'], 'document')} {lost} (see alignment.json)."
@@ -230,7 +230,7 @@ def _gaps(metrics: Mapping[str, Any], about: Mapping[str, Any]) -> Iterable[str]
         yield f"The detector failed on {failed}, whose private spans count as readable."
     said = (  # above, or no matter here
         " left out for entity types ",
-        " left out by --resolve",
+        "--resolve dropped ",
         "the detector failed on ",
         "the detector does not look for ",
     )
@@ -248,7 +248,7 @@ def _list(lines: Iterable[str]) -> str:
 
 def _when(about: Mapping[str, Any]) -> str:
     date, _, clock = str(about.get("finished", "")).partition("T")
-    return f"Run of {date}, {clock[:5]} UTC" if clock else "Run of an unknown date"
+    return f"Run on {date}, {clock[:5]} UTC" if clock else "Run on an unknown date"
 
 
 def singular(part: int, total: int) -> bool:

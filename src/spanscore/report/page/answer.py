@@ -24,8 +24,6 @@ WORST = 3
 """Maximum number of types in the headline."""
 FIRST = (" left out", "without output", "failed on ", "not in the gold data")
 """Parts of notes about data that was not scored; those come first."""
-SETTLED = " left out by --resolve"
-"""Part of a warning about overlapping predictions, which were settled as the user asked."""
 SAID = "the detector does not look for "
 """The beginning of a warning that the page words in its own way."""
 
@@ -80,14 +78,14 @@ def _leaks(leak: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
 def notes(result: Result, more: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Return the notes to read before trusting the numbers (such as what was left out), and the others."""
     said = [one for one in (*result.warnings, *more) if not one.startswith(SAID)]
-    first = [one for one in said if any(part in one for part in FIRST) and SETTLED not in one]
+    first = [one for one in said if any(part in one for part in FIRST)]
     rest = [one for one in said if one not in first]
     if result.not_looked_for:
         names = ", ".join(result.not_looked_for)
         named = set(result.not_looked_for)
         by_type = max(result.scores, key=lambda one: len(named & set(one.by_type)))
         spans = sum(int(hits(by_type, name)[3]) for name in named & set(by_type.by_type))
-        counted = f"{plural(spans, 'span')}, {'counted' if spans == 1 else 'all counted'}"
+        counted = f"{plural(spans, 'span')}, counted as missed"
         first.insert(0, f"Not looked for by the detector: {names} ({counted if spans else 'no spans'}).")
     return first, rest
 

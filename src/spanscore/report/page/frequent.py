@@ -1,4 +1,4 @@
-"""Frequent errors: the strings that are missed, or predicted without need, most often."""
+"""Frequent errors: the strings that are most often missed or needlessly predicted."""
 
 from __future__ import annotations
 

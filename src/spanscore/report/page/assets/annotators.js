@@ -88,7 +88,7 @@ function eachTable() {
   const numbers = NAMES.filter(() => against.size);
   const numbersOf = (/** @type {string} */ name) => numbers.map(([key]) => withInterval(against.get(name)?.[key], against.get(name)?.interval?.[key]));
   const overall = numbers.map(([key]) => withInterval(scores.overall[key], scores.overall.interval?.[key]));
-  const caption = `F1 with the others: identical spans of two annotators in the documents that both saw${against.size ? `. R, P, F${head.beta}: ${visible(scores.system)} against each annotator by ${scores.measure}` : ""}`;
+  const caption = `F1 with the others: exact-match agreement on documents both annotators saw${against.size ? `. R, P, F${head.beta}: ${visible(scores.system)} against each annotator by ${scores.measure}` : ""}`;
   return scrolling("Annotators", h("table", { id: "each-annotator" },
     h("caption", {}, caption),
     heads("annotator", "documents", "spans", "F1 with the others", ...numbers.map(([key, text]) => (key === "f" ? `F${head.beta}` : text))),

@@ -53,7 +53,7 @@ export function drawThresholds() {
   slider.addEventListener("input", () => change({ t: curves.threshold[count - 1 - Number(slider.value)] }));
   const { calibration } = type;
   fill(bodyOf("thresholds"),
-    h("p", {}, "Results if only predictions with at least this score were kept. The matrix and the examples always cover all predictions."),
+    h("p", {}, "Scores when only predictions at or above this threshold are kept. The matrix and the examples always cover all predictions."),
     h("div", { class: "row" },
       labelled("curve for type", choice("curve-type", curves.types.map((one) => [one.type === null ? "" : head.labels.indexOf(one.type), one.type === null ? ALL : short(one.type)]), state.ct, (chosen) => change({ ct: chosen }))),
       labelled("threshold", slider),
@@ -81,7 +81,7 @@ export function moveThreshold() {
   const slider = /** @type {HTMLInputElement} */ (byId("slider"));
   slider.value = String(count - 1 - at);
   slider.setAttribute("aria-valuetext", description);
-  byId("threshold").textContent = at === count - 1 ? `all predictions: ${description}` : description;
+  byId("threshold").textContent = at === count - 1 ? `all predictions kept (lowest score ${threshold(curves.threshold[at])})` : description;
   fill(byId("at"), scrolling("Scores at the threshold", h("table", { id: "at-threshold" },
     h("caption", {}, "AP: average precision over all thresholds; ECE: expected calibration error"),
     headRow("type", "AP", "ECE", "best threshold"),

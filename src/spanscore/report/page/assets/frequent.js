@@ -1,4 +1,4 @@
-// The strings that are missed, or predicted without need, most often.
+// The strings that are most often missed or needlessly predicted.
 import { bodyOf, button, byId, fill, grouped, h, visible } from "./dom.js";
 import { SYMBOLS } from "./verdicts.js";
 import { showExamples, view } from "./view.js";
@@ -23,6 +23,6 @@ export function drawFrequent() {
   const about = scores.answer.kind === "leak" && scores.measure.startsWith("leak");
   fill(bodyOf("frequent"), h("div", { class: "halves" },
     list(about ? "stay readable" : "missed or wrong", "missed", found.filter((one) => !one.predicted)),
-    list(about ? "masked without need" : "predicted without need", "needless", found.filter((one) => one.predicted))),
+    list(about ? "needlessly masked" : "needless predictions", "needless", found.filter((one) => one.predicted))),
     head.text === "mask" ? h("p", { class: "none" }, "Strings are grouped by their masked shape.") : null);
 }
