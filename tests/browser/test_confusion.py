@@ -54,39 +54,39 @@ def test_the_matrix_of_a_run(page: Any, tmp_path: Path) -> None:
     assert texts(page, ".signature") == [signature]
     counts = json.loads((tmp_path / "out" / "metrics.json").read_text())["details"]["entity_counts"]
     told = _hovered(page, "EMAIL_ADDRESS", "EMAIL_ADDRESS")
-    assert "actual EMAIL_ADDRESS" in told
+    assert "gold EMAIL_ADDRESS" in told
     assert f"count {counts['EMAIL_ADDRESS']['tp']}" in told
     page.screenshot(path=str(tmp_path / "matrix.png"))
 
 
-def _hovered(page: Any, actual: str, predicted: str) -> str:
+def _hovered(page: Any, gold: str, predicted: str) -> str:
     """Return the label that the mouse brings up in the middle of a cell."""
     from playwright.sync_api import TimeoutError as NotYet
 
     label = page.locator("#confusion-matrix .hoverlayer .hovertext")
     for _ in range(30):  # a plot that is being drawn ignores the mouse, and may still move
         page.mouse.move(0, 0)
-        page.mouse.move(*_cell(page, actual, predicted))
+        page.mouse.move(*_cell(page, gold, predicted))
         with suppress(NotYet):
             label.first.wait_for(timeout=1000)
             break
     return texts(page, "#confusion-matrix .hoverlayer .hovertext")[0]
 
 
-def _cell(page: Any, actual: str, predicted: str) -> tuple[float, float]:
+def _cell(page: Any, gold: str, predicted: str) -> tuple[float, float]:
     """Return the middle of a cell on the screen.
 
     An axis knows where it starts; the margins of the layout do not, because they grow with the names of the types.
     """
     page.locator("#confusion-matrix").scroll_into_view_if_needed()
     found = page.evaluate(
-        """([actual, predicted]) => {
+        """([gold, predicted]) => {
             const plot = document.getElementById("confusion-matrix"), {xaxis, yaxis} = plot._fullLayout;
             const middle = (axis, name) => axis._offset + axis.d2p(axis.ticktext.indexOf(name));
             const box = plot.getBoundingClientRect();
-            return [box.x + middle(xaxis, predicted), box.y + middle(yaxis, actual)];
+            return [box.x + middle(xaxis, predicted), box.y + middle(yaxis, gold)];
         }""",
-        [actual, predicted],
+        [gold, predicted],
     )
     return found[0], found[1]
 
@@ -101,8 +101,21 @@ def test_hostile_types_are_shown_and_nothing_runs(page: Any, hostile: dict[Any, 
     assert '<img src=x onerror="alert(2)">' in heads
     assert page.eval_on_selector_all("a[href^=javascript]", "all => all.length") == 0
     assert page.eval_on_selector_all("img", "all => all.length") == 0
-    numbers = texts(page, "table tbody td")
+    numbers = texts(page, "table tbody td:not(.sum)")
     assert sum(map(int, numbers)) == sum(hostile.values())
+    sums = list(map(int, texts(page, "table td.sum")))
+    types = len(texts(page, "table tbody tr")) - 1
+    assert sums[-1] == sum(sums[:types]) == sum(sums[types:-1]) == sum(hostile.values())
+    top = texts(page, "ol li")
+    assert len(top) == 4  # all but the diagonal
+    assert top[0].endswith('(spurious) → <a href="javascript:alert(3)">x</a> 7')
+    assert top[1] == "✗ PERSON → (missed) 3"
+
+
+def test_types_are_in_the_order_of_the_report() -> None:
+    """The most errors first, then the most frequent ones, then by name."""
+    cells = {("A", "A"): 5, ("B", "B"): 9, ("C", "C"): 5, ("D", "D"): 1, ("D", None): 2}
+    assert confusion.matrix(cells)[0] == ["(spurious)", "D", "B", "A", "C"]
 
 
 def test_the_same_matrix_gives_the_same_bytes(hostile: dict[Any, int]) -> None:
@@ -125,6 +138,8 @@ def test_any_screen_in_any_theme(browser: Any, hostile: dict[Any, int], tmp_path
     )
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator("tbody th", has_text="PERSON").first.bounding_box()["height"] < 40  # not broken into letters
+    caption = page.locator("caption span").bounding_box()
+    assert caption["x"] + caption["width"] <= 420
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
     context.close()

@@ -63,7 +63,7 @@ def test_each_annotator_beside_the_others_and_the_system(page: Any, folder: Path
     agreed = ss.agree(folder / "gold.jsonl", "exact")
     rows = [one.split("\t") for one in page.locator("#each-annotator tbody tr").all_inner_texts()]
     assert [row[:3] for row in rows] == [
-        ["all annotators", "7", "9"],
+        ["all annotators", "3", "9"],  # documents once, spans of all
         ["ann", "3", "4"],
         ["bob", "3", "4"],
         ["cid", "1", "1"],
@@ -76,6 +76,9 @@ def test_each_annotator_beside_the_others_and_the_system(page: Any, folder: Path
         assert row[6].split()[0] == f"{by[row[0]].f:.3f}"
     expect(page.locator(".tile[data-tile=f]")).to_contain_text(f"annotators agree at {agreed.scores[0].f:.3f} [")
     expect(page.locator("#notes")).to_contain_text("Every annotator counts")
+    expect(page.locator("#worst")).to_contain_text("of 3 documents with annotations")
+    expect(page.locator("[data-tile=documents]")).to_contain_text("of 3 with annotations")
+    expect(page.locator("#shown")).to_contain_text("7 of 7 document-annotator pairs shown")
     page.click("#annotators summary")
     types = [one.split("\t") for one in page.locator("#agreement-types tbody tr").all_inner_texts()]
     assert types[0][0] == "all types"
@@ -133,7 +136,12 @@ def test_annotators_that_count_together_are_named(page: Any, folder: Path) -> No
 def test_verdicts_on_disagreements_can_be_exported(page: Any, folder: Path) -> None:
     opened(page, folder / "two" / "report.html")
     agreed = ss.agree({"ann": folder / "ann.jsonl", "bob": folder / "bob.jsonl"}, "exact")
-    expect(page.locator("#lead")).to_contain_text("2 of 4 spans of ann are not confirmed by bob")
+    expect(page.locator("#lead")).to_contain_text("bob did not mark 2 of ann's 4 spans: 50% [")
+    expect(page.locator("#lead")).to_contain_text("ann did not mark 2 of bob's 4 spans: 50% [")
+    assert page.locator("#types thead th").all_inner_texts()[1].startswith("only ann")
+    reasons = page.locator(".example .why").all_inner_texts()
+    assert "PER [8, 11) is marked by bob; ann marked nothing that overlaps it." in reasons
+    assert not any(word in " ".join(reasons) for word in ("gold", "Gold", "redicted"))
     pair = page.locator("#annotator-pairs tbody tr").nth(1).inner_text().split("\t")
     assert (pair[0], pair[1]) == ("ann and bob", "3")
     assert pair[2].split()[0] == f"{agreed.pairs[0].result['exact'].f:.3f}"
@@ -172,7 +180,7 @@ def test_a_report_of_three_annotators_is_about_their_majority(page: Any, folder:
         "ann and cid",
         "bob and cid",
     ]
-    expect(page.locator("#lead")).to_contain_text("of the majority")
+    expect(page.locator("#lead")).to_contain_text("of the majority's")
     options = page.locator(".example select").first.locator("option").all_inner_texts()
     assert options[1:] == ["the majority is right", "the annotator is right", "neither is right"]
 

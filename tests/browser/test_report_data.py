@@ -39,6 +39,12 @@ def test_suspects_are_where_all_systems_say_the_same(page: Any, tmp_path: Path) 
     assert page.locator("#off-sus").is_visible()
     starts = page.locator(".example .why").all_inner_texts()
     assert not any("[12, " in text for text in starts)
+    write_report(ss.score(corpora[0], {"one": corpora[1], "two": corpora[2]}, "leak"), tmp_path / "leak.html")
+    opened(page, tmp_path / "leak.html", "#sus=1&v=all")
+    # both leave the same part of Ann Lee and all of Oslo, both mask Kim; Bob Ray is readable in two ways
+    assert count(page) == 3
+    assert not any("[12, " in text for text in page.locator(".example .why").all_inner_texts())
+    expect(page.locator("#systems")).to_contain_text("Errors that all systems make in the same way")
 
 
 def test_lanes_stand_where_the_letters_are(page: Any, tmp_path: Path) -> None:
@@ -182,7 +188,8 @@ def test_three_systems(page: Any, tmp_path: Path) -> None:
     assert "than poor, p\u00a0<\u00a00.001" in page.inner_text("[data-tile=recall] .change")
     assert "30 broken" in page.inner_text("#status-broken") or "0 broken" in page.inner_text("#status-broken")
     page.select_option("#vs", "1")
-    assert "worse than good" in page.inner_text("[data-tile=recall] .change")
+    assert page.inner_text("[data-tile=recall] .change").startswith("0.500 lower than good, p")
+    assert page.inner_text("#differences caption").startswith("fair minus good; ")
     assert page.inner_text("#status-broken") == "60 broken"
     assert page.locator("#differences tbody tr", has_text="R").first.locator("td").first.inner_text() == "−0.500"
     page.click("#status-broken")
@@ -190,6 +197,37 @@ def test_three_systems(page: Any, tmp_path: Path) -> None:
     assert page.locator("#changed tbody tr", has_text="B").locator("td").last.inner_text() == "−60"
     page.click("#overall tbody tr:has-text('poor') button")
     assert page.input_value("#s") == "0"
+    page.click("#overall tbody tr:has-text('good') button")
+    page.select_option("#vs", "2")
+    assert page.inner_text("[data-tile=recall] .change").startswith("0.500 higher than fair, p")
+    assert page.inner_text("[data-tile=precision] .change") == "same as fair, p\u00a0=\u00a01.000"
+
+
+def test_differences_are_those_of_the_tiles_and_of_the_file(page: Any, tmp_path: Path) -> None:
+    """The selected system minus the other one, with enough digits to see on which side of zero an end is."""
+    texts = [{"id": f"d{i}", "text": "Ann Bob and more"} for i in range(20)]
+    spans = [{"start": 0, "end": 3, "label": "A"}]
+    gold = ss.Corpus.from_documents([{**one, "spans": spans} for one in texts])
+    some = ss.Corpus.from_documents([{**one, "spans": spans[: i % 2]} for i, one in enumerate(texts)])
+    found = ss.compare(gold, {"some": some, "all": gold}, ["leak", "exact"])
+    record = comparison.record(found, found.changes_by_measure())
+    for one in record["differences"]:
+        if (one["measure"], one["number"]) == ("leak", "recall"):
+            one |= {"difference": -0.0132, "interval": [-0.0267, 0.00018], "p_holm": 0.003}
+        elif (one["measure"], one["number"]) == ("leak", "f"):
+            one |= {"difference": 0.0, "interval": [-0.1, 0.1], "p_holm": 0.003}
+    write_report(found.result, tmp_path / "r.html", comparison=record)
+    opened(page, tmp_path / "r.html")
+    assert page.inner_text("#differences caption").startswith("some minus all; ")
+    rows = page.locator("#differences tbody tr")
+    assert rows.nth(0).locator("td").all_inner_texts() == ["−0.013", "[−0.027, 0.0002]", "0.003"]
+    assert "best" in rows.nth(0).locator("td").last.get_attribute("class")
+    assert "best" not in rows.nth(2).locator("td").last.get_attribute("class")  # no difference is not significant
+    assert page.inner_text("[data-tile=leak] .change") == "50.0 points more than all, p\u00a0=\u00a00.003"
+    page.select_option("#s", "1")
+    assert page.inner_text("#differences caption").startswith("all minus some; ")
+    assert rows.nth(0).locator("td").all_inner_texts()[:2] == ["0.013", "[−0.0002, 0.027]"]
+    assert page.inner_text("[data-tile=documents] .change") == "50.0 points less than some"
 
 
 def test_wrong_links_are_shown_as_wrong_links(page: Any, tmp_path: Path) -> None:

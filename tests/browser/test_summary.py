@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
+
 from spanscore.generate import generate
 
 
@@ -40,6 +42,10 @@ def test_the_summary_of_a_run_fits_on_one_page(page: Any, tmp_path: Path) -> Non
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     first = page.text_content("table tbody tr:first-child")
     assert first.startswith("PERSON")
+    assert page.text_content("caption") == "Types of private spans, most readable spans first"
+    readable = [int(text) for text in page.locator("table").first.locator("tbody td:nth-child(2)").all_inner_texts()]
+    assert readable == sorted(readable, reverse=True)
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == []
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

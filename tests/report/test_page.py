@@ -15,6 +15,7 @@ from spanscore.report.page import Payload
 from spanscore.report.page.answer import answers, notes
 from spanscore.report.page.examples import Examples
 from spanscore.report.page.frequent import Frequent
+from spanscore.report.summary import worst_first
 
 
 def corpus(*documents: list[tuple[int, int, str]], text: str | None = "Ann Lee met Bob Ray in Oslo") -> ss.Corpus:
@@ -37,8 +38,82 @@ def test_the_headline_of_leaks() -> None:
     assert found[0]["documents"].startswith("2 of 2 documents with annotations are affected: 100% [")
     assert [tile["name"] for tile in found[0]["tiles"]] == ["leak", "recall", "precision", "f", "documents"]
     assert [tile["shown"] for tile in found[0]["tiles"]] == ["50%", "0.500", "1.000", "0.667", "2"]
-    assert found[0]["tiles"][1]["note"] == "by exact"
+    assert [tile["note"] for tile in found[0]["tiles"]] == [
+        "3 of 6 private spans, by leak",
+        "by exact",
+        "by exact",
+        "by exact",
+        "of 2 with annotations, by leak",
+    ]
+    assert found[1]["tiles"][0]["note"] == "3 of 6 private spans"
     assert found[1]["tiles"][1]["note"] == "by leak"
+
+
+def test_the_page_opens_with_the_measure_of_the_headline() -> None:
+    gold, pred = corpus(NAMES), corpus(NAMES[:1])
+
+    def first(*measures: str, gold_name: str = "gold") -> str:
+        result = ss.score(gold, pred, list(measures))
+        head = Payload(result, gold=gold_name).head(np.zeros(1, np.int64), {})
+        return str(head["measures"][0])
+
+    assert first("exact", "leak", "iou") == "leak"
+    assert first("exact", "leak.char") == "exact"
+    assert first("exact", "leak", gold_name="ann") == "exact"  # annotators do not leak
+
+
+def test_types_with_the_most_readable_spans_come_first() -> None:
+    rows = {
+        name: {"readable": readable, "readable_share": readable / total, "interval": [low, 1.0]}
+        for name, readable, total, low in (
+            ("A", 30, 30, 0.9),
+            ("B", 67, 129, 0.4),
+            ("C", 67, 79, 0.7),
+            ("D", 0, 9, 0.0),
+        )
+    }
+    assert [name for name, _ in worst_first(rows)] == ["C", "B", "A"]
+
+
+def test_the_headline_of_mentions() -> None:
+    """A measure of mentions counts errors as the others do."""
+    gold, pred = corpus(NAMES, NAMES), corpus(NAMES[:1], NAMES[:2])
+    found = answers(ss.score(gold, pred, "strong_mention_match"), ss.Bootstrap())[0]
+    assert found["lead"].startswith("3 of 6 annotated mentions are missed or wrong: 50% [")
+    assert " 0 of 3 predictions are wrong: 0% [" in found["lead"]
+
+
+def test_what_masking_leaves_of_each_type() -> None:
+    gold, pred = corpus(NAMES, NAMES), corpus([(0, 7, "CITY"), (12, 15, "CITY")], [(0, 19, "URL")])
+    head = Payload(ss.score(gold, pred, ["leak", "exact"])).head(np.zeros(1, np.int64), {})
+    leak, exact = head["scores"]
+    assert [[head["labels"][code], *counts] for code, *counts in leak["fates"]] == [
+        ["CITY", 2, 0, 0],
+        ["PERSON", 0, 1, 3],
+    ]
+    assert exact["fates"] is None
+
+
+def test_a_missed_span_has_no_score() -> None:
+    """The nearest prediction has one, but is another span."""
+    gold = corpus([(0, 7, "PERSON")])
+    spans = [{"start": 4, "end": 11, "label": "CITY", "score": 0.85}]
+    pred = ss.Corpus.from_documents([{"id": "d0", "spans": spans}])
+    shown = Examples.of(ss.score(gold, pred, "iou").scores[0]).shown(np.zeros(1, np.int64), {"CITY": 0, "PERSON": 1})
+    assert list(zip(shown["gl"], shown["score"], strict=True)) == [(1, None), (-1, 0.85)]
+
+
+def test_a_document_of_several_annotators_counts_once() -> None:
+    texts = [{"id": f"d{i}", "text": "Ann met Bob", "meta": {"annotators": "ann,bob"}} for i in range(4)]
+    span = {"start": 0, "end": 3, "label": "PERSON"}
+    marked = [{**span, "attrs": {"annotator": who}} for who in ("ann", "bob")]
+    gold = ss.Corpus.from_documents([{**one, "spans": marked} for one in texts])
+    pred = ss.Corpus.from_documents([{"id": "d0", "spans": [span]}])
+    found = answers(ss.score(gold, pred, ["leak", "exact"], annotator="all"), ss.Bootstrap())
+    for one in found:
+        assert one["documents"].startswith("3 of 4 documents with annotations are affected: ")
+    errors = answers(ss.score(gold, pred, "exact", annotator="all"), ss.Bootstrap())[0]
+    assert errors["documents"].startswith("3 of 4 documents with annotations have missed or wrong spans: ")
 
 
 def test_the_headline_of_errors() -> None:

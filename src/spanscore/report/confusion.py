@@ -1,4 +1,4 @@
-"""The confusion matrix as a standalone page: an interactive heatmap and a table."""
+"""The confusion matrix as a standalone page: an interactive heatmap, the top confusions, and a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spanscore.errors import MissingExtraError
 from spanscore.report.page.write import hashed, policy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 Confusion = Mapping[tuple[str | None, str | None], int]
 
@@ -21,6 +21,8 @@ DIV = "confusion-matrix"
 OTHER = "(other types)"
 MOST = 100
 """Types with a row and a column of their own; the rarer ones share one."""
+CONFUSIONS = 10
+"""Length of the list of the most frequent errors."""
 
 
 def plotly() -> Any:
@@ -62,7 +64,7 @@ def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -
             "range": [-0.5, len(columns) - 0.5],
         },
         "yaxis": {
-            "title": {"text": "actual", "standoff": 15},
+            "title": {"text": "gold", "standoff": 15},
             "automargin": True,
             "tickvals": list(size),
             "ticktext": [_safe(name) for name in rows],
@@ -86,7 +88,7 @@ def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -
         f"<script>{drawing}</script>\n<main>\n<h1>{html.escape(title)}</h1>\n<p>{html.escape(subtitle)}</p>\n"
         f'<ul class="legend">{legend}</ul>\n'
         f'<div class="scroll" tabindex="0" role="group" aria-label="Heatmap">{plot}</div>\n'
-        f"<script>{THEME}</script>\n{_table(rows, columns, counts)}\n"
+        f"<script>{THEME}</script>\n{_top(rows, columns, counts)}\n{_table(rows, columns, counts)}\n"
         f'<p class="signature">{html.escape(signature)}</p>\n</main>\n</body>\n</html>\n'
     )
 
@@ -110,7 +112,7 @@ def _layer(kind: str, rows: Sequence[str], columns: Sequence[str], counts: Seque
         "texttemplate": "%{text}",
         "hovertext": [
             [
-                "" if n is None else f"actual {_safe(a)}<br>predicted {_safe(b)}<br>count {n}"
+                "" if n is None else f"gold {_safe(a)}<br>predicted {_safe(b)}<br>count {n}"
                 for b, n in zip(columns, row, strict=True)
             ]
             for a, row in zip(rows, shown, strict=True)
@@ -164,13 +166,16 @@ def most_frequent(confusion: Confusion) -> tuple[Confusion, int]:
 def matrix(confusion: Confusion) -> tuple[list[str], list[str], list[list[int]]]:
     """Return the names of rows and columns, and the counts: spurious and missed first, then the types.
 
-    Rows and columns have the same types in the same order: those with the most errors first.
+    Rows and columns have the same types in the order of the report: those with the most errors first, then the most
+    frequent ones.
     """
     errors: Counter[str] = Counter()
+    every: Counter[str] = Counter()
     for (gold, pred), count in confusion.items():
         for name in {name for name in (gold, pred) if name is not None}:
             errors[name] += 0 if gold == pred else count
-    types = (None, *sorted(errors, key=lambda name: (name == OTHER, -errors[name], name)))
+            every[name] += count
+    types = (None, *sorted(every, key=lambda name: (name == OTHER, -errors[name], -every[name], name)))
     counts = [[confusion.get((a, b), 0) for b in types] for a in types]
     return [name or SPURIOUS for name in types], [name or MISSED for name in types], counts
 
@@ -191,8 +196,8 @@ STYLE = (
     "h1{font-size:1.35rem;margin:0 0 .2rem;overflow-wrap:anywhere}p{color:var(--soft);margin:.2rem 0;max-width:75ch}"
     ".scroll{overflow:auto;max-width:100%}"
     ".legend{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;list-style:none;margin:.6rem 0;padding:0;font-size:.9rem}"
-    ".legend span{display:inline-block;width:1.4em;text-align:center;border-radius:3px;color:#16181b}"
-    + "".join(f".legend .{kind}{{background:{color}}}" for kind, (_, _, color) in KINDS.items())
+    ".legend span,.mark{display:inline-block;width:1.4em;text-align:center;border-radius:3px;color:#16181b}"
+    + "".join(f".legend .{kind},.mark.{kind}{{background:{color}}}" for kind, (_, _, color) in KINDS.items())
     + "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}"
     "th,td{border:1px solid var(--line);padding:.2rem .5rem;text-align:right}"
     "th{text-align:left;overflow-wrap:anywhere}tbody th{min-width:11rem}td.zero{color:var(--soft)}"
@@ -200,6 +205,9 @@ STYLE = (
     "thead th span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:14rem;overflow:hidden}"
     ".signature{font:.75rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere;max-width:none;margin-top:1rem}"
     "caption{text-align:left;font-weight:600;padding:.5rem 0}"
+    "caption span{display:inline-block;position:sticky;left:0;max-width:calc(100vw - 2rem)}"
+    "h2{font-size:1rem;margin:1rem 0 .2rem}ol{margin:.2rem 0;padding-left:2rem;font-size:.9rem}"
+    "td.sum{color:var(--soft)}"
 )
 THEME = f"""
 (() => {{
@@ -235,14 +243,32 @@ def _count(number: int) -> str:
     return f"<td>{number}</td>" if number else '<td class="zero">0</td>'
 
 
+def _sum(numbers: Iterable[int]) -> str:
+    return f'<td class="sum">{sum(numbers)}</td>'
+
+
+def _top(rows: Sequence[str], columns: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
+    """Return the largest cells beside the diagonal as a list."""
+    wrong = [(count, i, j) for i, row in enumerate(counts) for j, count in enumerate(row) if i != j and count]
+    ranked = sorted(wrong, key=lambda one: (-one[0], one[1:]))[:CONFUSIONS]
+    items = "".join(
+        f'<li><span class="mark {_kind(i, j)}">{KINDS[_kind(i, j)][0]}</span> '
+        f"{html.escape(rows[i])} → {html.escape(columns[j])} <b>{count:,}</b></li>"
+        for count, i, j in ranked
+    )
+    return f"<h2>Top confusions</h2>\n<ol>{items}</ol>" if items else ""
+
+
 def _table(rows: Sequence[str], columns: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
     head = "".join(f'<th scope="col"><span>{html.escape(name)}</span></th>' for name in columns)
     body = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(map(_count, row))}</tr>'
+        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(map(_count, row))}{_sum(row)}</tr>'
         for name, row in zip(rows, counts, strict=True)
     )
-    table = f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
-    caption = "Counts: rows are actual types, columns are predicted types"
+    sums = f"{''.join(map(_sum, zip(*counts, strict=True)))}{_sum(map(sum, counts))}"
+    body += f'<tr><th scope="row">sum</th>{sums}</tr>'
+    table = f'<thead><tr><td></td>{head}<th scope="col"><span>sum</span></th></tr></thead><tbody>{body}</tbody>'
+    caption = "<span>Counts: gold types in rows, predicted types in columns</span>"
     return (
         '<div class="scroll" tabindex="0" role="group" aria-label="Counts">'
         f"<table><caption>{caption}</caption>{table}</table></div>"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spanscore.align.annotators import DOCUMENT
+from spanscore.corpus.annotators import ANNOTATOR
 from spanscore.result.tables import known
 from spanscore.stats import Bootstrap, binomial_bounds
 
@@ -82,11 +84,14 @@ def leaks(leak: Scores, bootstrap: Bootstrap, by: Sequence[str]) -> dict[str, An
 def affected_documents(scores: Scores, level: float) -> dict[str, Any] | None:
     """Count the documents with annotations, and those in which some annotation is missed.
 
-    None for measures that compare across documents.
+    With `--annotator all`, a document counts once, and is affected if any annotator's span is missed. None for measures
+    that compare across documents.
     """
     if scores.measure.needs_all_documents or not scores.tally.documents:
         return None
-    columns = scores.ratio_columns(scores.tally.by_document())
+    meta = {} if scores.pairing is None else scores.pairing.gold.meta
+    copies = f"meta.{DOCUMENT}" if DOCUMENT in meta and ANNOTATOR in meta else None
+    columns = scores.ratio_columns(scores.units(copies).by_document())
     found, annotated = columns[:, 2], columns[:, 3]
     documents, affected = int((annotated > 0).sum()), int((found < annotated).sum())
     return {
@@ -106,6 +111,7 @@ def shares_by_type(scores: Scores, bootstrap: Bootstrap) -> dict[str, dict[str, 
         rows[name] = {
             "recall": known(score.recall),
             "readable": annotated - found,
+            "readable_share": (annotated - found) / annotated if annotated else None,
             "interval": [None if end is None else 1 - end for end in (high, low)],
             "counts": {"annotated": annotated},
         }

@@ -42,7 +42,7 @@ p { margin: .3rem 0 }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: .12rem .5rem; border-bottom: 1px solid var(--line) }
 th:first-child, td:first-child { text-align: left; padding-left: 0; overflow-wrap: anywhere; min-width: 9rem }
-thead th { border-bottom-color: var(--edge) }
+thead th, thead td { border-bottom-color: var(--edge) }
 tbody th { font-weight: 400 }
 caption { text-align: left; font-weight: 600; padding: .2rem 0 }
 .bar { width: 9rem; padding-right: 0 }
@@ -57,7 +57,7 @@ ul { margin: .3rem 0; padding-left: 1.1rem; font-size: .9rem }
   .bar { display: none }
   table { font-size: .8rem }
   th, td { padding: .12rem .2rem }
-  th:first-child { min-width: 7.4rem }
+  th:first-child, td:first-child { min-width: 7.4rem }
 }
 @media print {
   html { font-size: 9pt }
@@ -164,7 +164,7 @@ def _lead(leak: Mapping[str, Any]) -> list[str]:
 
 
 def _table(title: str, rows: Mapping[str, Any], most: int, not_looked_for: Collection[str] = ()) -> str:
-    """Return a table of the worst rows, by the lower bound of the readable share."""
+    """Return a table of the rows with the most readable spans."""
     order = worst_first(rows)
     if not order:
         return f"<p>{_safe(title)}: nothing stays readable.</p>"
@@ -178,17 +178,17 @@ def _table(title: str, rows: Mapping[str, Any], most: int, not_looked_for: Colle
             f'<tr><th scope="row">{_safe(name)}{mark}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}{bar}</tr>'
         )
     more = f"; {len(order) - most} more in metrics.json" if len(order) > most else ""
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("", "readable", "annotated", "share readable"))
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("readable", "annotated", "share readable"))
     return (
-        f"<table><caption>{_safe(title)}, the worst first{more}</caption>"
-        f'<thead><tr>{head}<th class="bar"></th></tr></thead><tbody>{"".join(body)}</tbody></table>'
+        f"<table><caption>{_safe(title)}, most readable spans first{more}</caption>"
+        f'<thead><tr><td></td>{head}<td class="bar"></td></tr></thead><tbody>{"".join(body)}</tbody></table>'
     )
 
 
 def worst_first(rows: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the rows with readable spans, sorted by the lower bound of the readable share, worst first."""
+    """Return the rows with readable spans: the most of them first, then the larger share."""
     some = [item for item in rows.items() if item[1]["readable"]]
-    return sorted(some, key=lambda item: (-(item[1]["interval"][0] or 0), -item[1]["readable"], item[0]))
+    return sorted(some, key=lambda item: (-item[1]["readable"], -item[1]["readable_share"], item[0]))
 
 
 def _facts(metrics: Mapping[str, Any], about: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:

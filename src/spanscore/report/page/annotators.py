@@ -128,6 +128,7 @@ class AnnotatorColumns:
                     total[name] += len(ours) + len(theirs)
         whole = sum(total.values())
         return {
+            "documents": len(self.marks.spans),
             "table": [
                 [documents[name], spans[name], shared[name] / total[name] if total[name] else None]
                 for name in self.names

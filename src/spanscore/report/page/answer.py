@@ -31,7 +31,8 @@ SAID = "the detector does not look for "
 def answers(result: Result, bootstrap: Bootstrap, gold: str = GOLD) -> list[dict[str, Any]]:
     """Return the headline and the tiles for each system and measure: about leaks if `leak` was measured, else errors.
 
-    If `gold` is the name of an annotator, systems are other annotators, and the headline is about disagreements.
+    A tile says by which measure it is, unless that is the measure of the answer. If `gold` is the name of an annotator,
+    systems are other annotators, and the headline is about disagreements.
 
     >>> import spanscore as ss
     >>> text, span = "Ann met Bob", {"start": 0, "end": 3, "label": "PERSON"}
@@ -40,7 +41,8 @@ def answers(result: Result, bootstrap: Bootstrap, gold: str = GOLD) -> list[dict
     >>> answers(ss.score(gold, pred, "leak"), ss.Bootstrap())[0]["lead"]
     '1 of 2 private spans stays readable: 50% [3%, 97%].'
     """
-    leak_scores = [one for one in result.scores if one.measure.name == "leak"]
+    leak = leak_measure(result, gold)
+    leak_scores = [one for one in result.scores if repr(one.measure) == leak]
     about_leaks = {(one.system, one.level): _leaks(one, bootstrap) for one in leak_scores}
     found = []
     for one in result.scores:
@@ -50,8 +52,16 @@ def answers(result: Result, bootstrap: Bootstrap, gold: str = GOLD) -> list[dict
         level = one.level if one.level in levels else next(iter(levels), None)
         about = about_leaks.get((one.system, level)) or _errors(one, bootstrap, interval, gold)
         first, last = about["tiles"]
+        if about["kind"] == "leak" and (repr(one.measure), one.level) != (leak, level):
+            first, last = ([{**tile, "note": f"{tile['note']}, by {leak}"} for tile in some] for some in (first, last))
         found.append({**about, "tiles": [*first, *tiles, *last]})
     return found
+
+
+def leak_measure(result: Result, gold: str = GOLD) -> str | None:
+    """Return the measure that the headline is about if it is about leaks, with which the page opens."""
+    leaks = [repr(one.measure) for one in result.scores if one.measure.name == "leak"]
+    return leaks[0] if leaks and gold == GOLD else None
 
 
 def _leaks(leak: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
@@ -100,8 +110,9 @@ def _errors(scores: Scores, bootstrap: Bootstrap, interval: Interval | None, gol
     documents = affected_documents(scores, bootstrap.level)
     right, predicted, found, annotated = hits(scores)
     by_type = shares_by_type(scores, bootstrap)
-    what = "link" if is_linking(scores) else "span"
-    mentions = is_linking(scores) and not scores.measure.needs_all_documents
+    by_key = "rtp" in scores.counts
+    what = "link" if is_linking(scores) else "mention" if by_key else "span"
+    mentions = (is_linking(scores) or by_key) and not scores.measure.needs_all_documents
     counts_spans = scores.measure.finds_spans or (mentions and scores.measure.counts_spans)
     whole = counts_spans and all(value == round(value) for value in (right, predicted, found, annotated))
     if not whole:
@@ -114,20 +125,22 @@ def _errors(scores: Scores, bootstrap: Bootstrap, interval: Interval | None, gol
         lead = f"The data has no {what}s, so there are no errors."
     else:
         parts = []
-        nouns, verbs = (f"annotated {what}", "prediction"), ("missed or wrong", "wrong")
-        if gold != GOLD:
-            nouns, verbs = (what, what), (f"not confirmed by {scores.system}", f"not confirmed by {gold}")
-        sides = zip((annotated - found, predicted - right), (annotated, predicted), nouns, verbs, strict=True)
-        for (count, total, noun, verb), number, who in zip(
-            sides, ("recall", "precision"), (gold, scores.system), strict=True
-        ):
+        sides = (
+            (annotated - found, annotated, "recall", f"annotated {what}", "missed or wrong", (scores.system, gold)),
+            (predicted - right, predicted, "precision", "prediction", "wrong", (gold, scores.system)),
+        )
+        for count, total, number, noun, verb, (other, who) in sides:
             ends = [] if interval is None else [1 - end for end in reversed(getattr(interval, number)) if end == end]
-            are = "is" if singular(int(count), int(total)) else "are"
             share = with_interval(count / total if total else None, ends)
-            spans = of_total(int(count), int(total), noun) + ("" if gold == GOLD else f" of {who}")
-            parts.append(f"{spans} {are} {verb}" + (f": {share}." if total else "."))
+            are = "is" if singular(int(count), int(total)) else "are"
+            said = f"{of_total(int(count), int(total), noun)} {are} {verb}"
+            if gold != GOLD:
+                said = _unmarked(other, int(count), who, int(total), what)
+            parts.append(said + (f": {share}." if total else "."))
         lead = " ".join(parts)
-    wrong = f"have missed or wrong {what}s" if gold == GOLD else f"have {what}s of {gold} that are not confirmed"
+    wrong = f"have missed or wrong {what}s"
+    if gold != GOLD:
+        wrong = f"have {what}s of {gold} that {scores.system} did not mark"
     name = "Documents with errors" if gold == GOLD else "Documents with unconfirmed spans"
     tile = [] if documents is None else [_documents_tile(documents, name)]
     return {
@@ -137,6 +150,17 @@ def _errors(scores: Scores, bootstrap: Bootstrap, interval: Interval | None, gol
         "documents": None if documents is None else _documents(documents, wrong),
         "tiles": ([], tile),
     }
+
+
+def _unmarked(one: str, count: int, other: str, total: int, what: str) -> str:
+    """Return how many spans of one annotator another one, or the majority, did not mark.
+
+    >>> _unmarked("ann", 26, "the majority", 234, "span"), _unmarked("the majority", 0, "chris", 1, "span")
+    ("ann did not mark 26 of the majority's 234 spans", "The majority did not mark 0 of chris' 1 span")
+    """
+    who = one[0].upper() + one[1:] if one in ("the majority", "annotators") else one
+    whose = f"{other}'" if other.endswith("s") else f"{other}'s"
+    return f"{who} did not mark {count:,} of {whose} {total:,} {what}{'' if total == 1 else 's'}"
 
 
 def is_linking(scores: Scores) -> bool:

@@ -19,6 +19,7 @@ from spanscore.verdicts import (
     CORRECT,
     INVENTED,
     MERGED,
+    MISSED,
     VERDICTS,
     WRONG_ATTRIBUTE,
     explain,
@@ -110,11 +111,13 @@ class Examples:
         *,
         entities: bool = False,
         marked_by: Callable[[Longs], list[int]] | None = None,
+        annotators: tuple[str, str] | None = None,
     ) -> dict[str, list[Any]]:
         """Return the columns for the documents in the report, with labels as the report's label codes.
 
         `text` controls whether invented mentions are shown, `entities` whether linked entities are. `marked_by` returns
-        the set of annotators who marked the span of each of these rows.
+        the set of annotators who marked the span of each of these rows. `annotators` are the names of both sides, if
+        they are annotators. A missed span has no score: the nearest prediction is another one.
         """
         rows = np.flatnonzero((number[self.doc] >= 0) & ~self.twin)
         codes = np.array([*(label.get(name, -1) for name in self.gold.labels), -1])
@@ -123,16 +126,17 @@ class Examples:
         for side, at in ((self.gold, gold_row), (self.pred, pred_row)):
             spans += [_at(column, at, -1) for column in (side.start, side.end, codes[side.label])]
         score = np.full(len(self.pred.start), np.nan) if self.pred.score is None else self.pred.score
+        scored = np.where(self.verdict[rows] == MISSED, -1, pred_row)
         names = ("gs", "ge", "gl", "ps", "pe", "pl")
         found = {
             "doc": number[self.doc[rows]].tolist(),
             **{name: column.tolist() for name, column in zip(names, spans, strict=True)},
-            "score": [None if value != value else value for value in _at(score, pred_row, np.nan).tolist()],
+            "score": [None if value != value else value for value in _at(score, scored, np.nan).tolist()],
             "cell": codes[self.cell[rows]].tolist(),
             "verdict": self.verdict[rows].tolist(),
             "also": codes[self.also[rows]].tolist(),
             "iou": np.round(self.iou[rows], 4).tolist(),
-            "why": self._why(rows, text),
+            "why": self._why(rows, text, annotators),
         }
         if frequent is not None:
             found |= {"times": frequent.times[rows].tolist(), "string": frequent.group[rows].tolist()}
@@ -154,7 +158,7 @@ class Examples:
         names = [None] * len(side.start) if column is None else column.tolist()
         return [None if row < 0 or names[row] is None else encodable(str(names[row])) for row in rows.tolist()]
 
-    def _why(self, rows: Longs, text: Text) -> list[str]:
+    def _why(self, rows: Longs, text: Text, annotators: tuple[str, str] | None) -> list[str]:
         """Return an explanation for each error, and an empty string for correct examples."""
         why = [""] * len(rows)
         wrong = np.flatnonzero(self.wrong[rows])
@@ -166,7 +170,11 @@ class Examples:
             *columns, self.gold_row[at].tolist(), *spans, strict=True
         ):
             side, span, other = ("predicted", pred, gold) if alone else ("gold", gold, pred)
-            if span is not None:
+            if span is not None and annotators is not None:
+                who, whom = annotators[::-1] if alone else annotators
+                theirs = "nothing that overlaps it" if other is None else f"{other} (IoU {iou:.2f})"
+                why[place] = f"{span} is marked by {who}; {whom} marked {theirs}."
+            elif span is not None:
                 readable = self.readable[row] if self.readable and not alone else ()
                 why[place] = explain(side, span, VERDICTS[verdict], other, iou, readable)
         invented = np.flatnonzero(self.verdict[rows] == INVENTED).tolist()

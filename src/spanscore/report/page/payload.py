@@ -16,7 +16,7 @@ import numpy as np
 from spanscore.align.annotators import ALL, DOCUMENT
 from spanscore.corpus.annotators import ANNOTATOR
 from spanscore.report.page.annotators import AnnotatorColumns, Marks, annotators_of
-from spanscore.report.page.answer import GOLD, answers, hits, is_linking, notes
+from spanscore.report.page.answer import GOLD, answers, hits, is_linking, leak_measure, notes
 from spanscore.report.page.examples import ENTITY, Examples, encodable
 from spanscore.report.page.frequent import Frequent
 from spanscore.result import NUMBERS
@@ -125,6 +125,7 @@ class Payload:
                 often,
                 entities=self._entities,
                 marked_by=by,
+                annotators=None if self.gold == GOLD else (self.gold, scores.system),
             )
             for scores, one, often, by in zip(
                 self.result.scores, self._examples, self._frequent, marked_by, strict=True
@@ -166,6 +167,13 @@ class Payload:
         return [place.get(doc) for doc in chosen.tolist()]
 
     @cached_property
+    def _measures(self) -> list[str]:
+        """Return the measures; the one of the headline comes first, because the page opens with it."""
+        names = dict.fromkeys(repr(one.measure) for one in self.result.scores)
+        first = leak_measure(self.result, self.gold)
+        return sorted(names, key=lambda name: name != first)
+
+    @cached_property
     def _numbers(self) -> dict[str, Any]:
         """Return the part that does not depend on which documents are shown."""
         label = {name: code for code, name in enumerate(self.labels)}
@@ -179,7 +187,7 @@ class Payload:
             "title": encodable(self.title),
             "text": self.text if any(_pairing(one).letters for one in self.result.scores) else "hide",
             "systems": self.systems,
-            "measures": list(dict.fromkeys(repr(one.measure) for one in self.result.scores)),
+            "measures": self._measures,
             "levels": list(dict.fromkeys(one.level for one in self.result.scores)),
             "labels": self.labels,
             "verdicts": VERDICTS,
@@ -220,6 +228,7 @@ class Payload:
             ],
             "slices": {key: _slices(one, bootstrap, key) for key in self._keys},
             "confusion": [[codes[a], codes[b], count] for (a, b), count in one.confusion.items()],
+            "fates": _fates(one, label),
             "curves": _curves(curves),
         }
 
@@ -332,6 +341,17 @@ def _comparison(record: Mapping[str, Any] | None, systems: Sequence[str]) -> dic
         return None
     differences = [{**one, "level": one.get("level")} for one in record["differences"]]
     return {**{name: record[name] for name in ("systems", "alpha", "permutations")}, "differences": differences}
+
+
+def _fates(one: Scores, label: dict[str, int]) -> list[list[int]] | None:
+    """Return how many gold spans of each type are exposed, partly hidden and hidden; None if not about masking."""
+    judged = one.judgement
+    if judged.exposure is None:
+        return None
+    gold = judged.pairing.gold
+    counts = np.zeros((len(gold.labels), 3), np.int64)
+    np.add.at(counts, (gold.label, judged.exposure.fate), 1)
+    return [[label[name], *reversed(row)] for name, row in zip(gold.labels, counts.tolist(), strict=True) if any(row)]
 
 
 def _spans(side: Corpus, doc: int, label: dict[str, int], entities: bool) -> list[Any]:

@@ -93,7 +93,7 @@ function eachTable() {
     h("caption", {}, caption),
     heads("annotator", "documents", "spans", "F1 with the others", ...numbers.map(([key, text]) => (key === "f" ? `F${head.beta}` : text))),
     h("tbody", {},
-      h("tr", { class: "total" }, h("th", { scope: "row" }, "all annotators"), h("td", {}, grouped(annotators.table.reduce((sum, [count]) => sum + count, 0))), h("td", {}, grouped(annotators.table.reduce((sum, [, count]) => sum + count, 0))), h("td", {}, shown(annotators.together)), overall),
+      h("tr", { class: "total" }, h("th", { scope: "row" }, "all annotators"), h("td", {}, grouped(annotators.documents)), h("td", {}, grouped(annotators.table.reduce((sum, [, count]) => sum + count, 0))), h("td", {}, shown(annotators.together)), overall),
       annotators.table.map(([documents, spans, f], code) => h("tr", { "data-row": `an=${code}` },
         h("th", { scope: "row" }, button(visible(annotators.names[code]), () => showExamples({ an: code }), { class: "plain", id: `annotator-${code}` })),
         h("td", {}, grouped(documents)), h("td", {}, grouped(spans)), h("td", {}, shown(f)), numbersOf(annotators.names[code]))))));

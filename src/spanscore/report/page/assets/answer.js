@@ -18,18 +18,20 @@ function changeOf(tile) {
   if (!before || before.value === null) return null;
   const gap = tile.value - before.value;
   const percent = tile.name === "leak" || tile.name === "documents";
-  const sign = gap > 0 ? "+" : gap < 0 ? "−" : "±";
   const size = percent ? `${(100 * Math.abs(gap)).toFixed(1)} points` : shown(Math.abs(gap));
+  const [more, less] = percent ? ["more", "less"] : ["higher", "lower"];
+  const change = gap === 0 ? "same as" : Number.parseFloat(size) === 0 ? "nearly the same as" : `${size} ${gap > 0 ? more : less} than`;
   const tested = tile.measure === null ? null : testedDifference(head.comparison, tile, tile.name === "leak" ? "recall" : tile.name, scores.system, other);
   const better = percent ? gap < 0 : gap > 0;
   const p = tested === null ? "" : `, p\u00a0${tested.p_holm < 0.001 ? "<\u00a00.001" : `=\u00a0${tested.p_holm.toFixed(3)}`}`;
-  return h("p", { class: `change ${gap === 0 ? "" : better ? "better" : "worse"}` }, `${sign}${size}${gap === 0 ? "" : better ? " better" : " worse"} than ${visible(other)}${p}`);
+  return h("p", { class: `change ${gap === 0 ? "" : better ? "better" : "worse"}` }, `${change} ${visible(other)}${p}`);
 }
 
 export function drawAnswer() {
   const { head, scores } = view;
   const { answer } = scores;
   const measure = answer.kind === "leak" ? { m: head.measures.indexOf(answer.tiles[0].measure ?? "") } : {};
+  const most = answer.kind === "leak" ? "Most readable spans: " : head.gold === "gold" ? "Most errors: " : "Most disputed: ";
   const worst = answer.worst.map(([name, missed, annotated], i) => [
     i ? ", " : "",
     button([h("b", {}, visible(name)), ` ${ofTotal(missed, annotated)}`], () => showExamples({ ...measure, g: head.labels.indexOf(name) }), { class: "plain", id: `worst-${i}` }),
@@ -37,7 +39,7 @@ export function drawAnswer() {
   const who = head.systems.length > 1 ? `${visible(scores.system)}: ` : "";
   fill(byId("answer"),
     h("p", { id: "lead" }, who, unbroken(answer.lead)),
-    worst.length || answer.documents ? h("p", { id: "worst" }, worst.length ? [head.gold === "gold" ? "Worst: " : "Most disputed: ", worst, ". "] : null, unbroken(answer.documents ?? "")) : null,
+    worst.length || answer.documents ? h("p", { id: "worst" }, worst.length ? [most, worst, ". "] : null, unbroken(answer.documents ?? "")) : null,
     h("ul", { id: "tiles", "aria-label": "Key numbers" }, answer.tiles.map((tile) =>
       h("li", { class: "tile", "data-tile": tile.name },
         h("p", { class: "label" }, tile.label),

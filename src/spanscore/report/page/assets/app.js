@@ -5,13 +5,13 @@ import { drawAnswer, drawNotes } from "./answer.js";
 import { drawThresholds, moveThreshold } from "./curve.js";
 import { unpack } from "./data.js";
 import { drawDocument } from "./document.js";
-import { drawFilters, syncFilters } from "./filters.js";
+import { drawFilters, syncChips, syncFilters } from "./filters.js";
 import { drawFrequent } from "./frequent.js";
 import { showHelp } from "./help.js";
 import { drawList, filterExamples, forPrint, nextError, showRow, step } from "./list.js";
-import { showMarks } from "./marks.js";
+import { isReview, showMarks } from "./marks.js";
 import { drawMatrix, markPicked } from "./matrix.js";
-import { CLEAR, FILTERS, change, everything, readState, state, whenChanged } from "./state.js";
+import { CLEAR, FILTERS, change, everything, followHistory, readState, state, whenChanged } from "./state.js";
 import { drawSystems } from "./systems.js";
 import { drawNumbers } from "./tables.js";
 import { current, sideBySide, usePair, useScores, view } from "./view.js";
@@ -32,7 +32,7 @@ function drawAbout() {
   ].filter(Boolean);
   const about = (/** @type {string} */ name, /** @type {Input} */ one) => h("tr", {}, h("th", { scope: "row" }, visible(name)), h("td", { class: "text" }, visible(one.source ?? "–")), h("td", {}, grouped(one.documents)), h("td", {}, grouped(one.spans)), h("td", { class: "text" }, h("code", {}, one.fingerprint)));
   fill(byId("about"),
-    h("p", { id: "shown" }, `${grouped(head.ids.length)} of ${plural(leftOut.documents, "document")} shown`, omitted.length ? `; omitted: ${omitted.join(" and ")}. All scores are computed from all documents.` : "."),
+    h("p", { id: "shown" }, `${grouped(head.ids.length)} of ${plural(leftOut.documents, head.annotators?.own.some((one) => one >= 0) ? "document-annotator pair" : "document")} shown`, omitted.length ? `; omitted: ${omitted.join(" and ")}. All scores are computed from all documents.` : "."),
     h("details", {}, h("summary", {}, "Data and signatures"),
       scrolling("Data", h("table", {}, h("thead", {}, h("tr", {}, ["", "file", "documents", "spans", "fingerprint"].map((name) => (name ? h("th", { scope: "col", class: "text" }, name) : h("td"))))), h("tbody", {}, about("gold", inputs.gold), Object.entries(inputs.systems).map(([name, one]) => about(name, one))))),
       head.scores.map((one) => h("p", { class: "code" }, visible(one.signature))),
@@ -44,7 +44,7 @@ function drawControls() {
   const chosen = current();
   const levels = [...new Set(head.scores.filter((one) => one.measure === chosen.measure).map((one) => one.level))];
   fill(byId("controls"),
-    head.systems.length > 1 ? labelled("system", choice("s", head.systems.map((name, i) => [i, short(name)]), head.systems.indexOf(chosen.system), (s) => change({ s, at: 0, ct: "", t: "" }))) : null,
+    head.systems.length > 1 ? labelled(isReview() ? "annotator" : "system", choice("s", head.systems.map((name, i) => [i, short(name)]), head.systems.indexOf(chosen.system), (s) => change({ s, at: 0, ct: "", t: "" }))) : null,
     labelled("measure", choice("m", head.measures.map((name, i) => [i, short(name, 40)]), head.measures.indexOf(chosen.measure), (m) => change({ ...CLEAR, m, sort: "-missed", ct: "", t: "" }))),
     levels.length > 1 ? labelled("level", choice("l", levels.map((name) => [head.levels.indexOf(name), name ?? "all"]), head.levels.indexOf(chosen.level), (l) => change({ ...CLEAR, l, ct: "", t: "" }))) : null,
     labelled("theme", choice("theme", [["", "auto"], ["light", "light"], ["dark", "dark"]], state.theme, (theme) => change({ theme }))),
@@ -71,8 +71,8 @@ function draw(changed) {
   if (fresh || any("vs")) drawFilters();
   if (any("w")) showMarks();
   if (fresh || any("w", "o", ...FILTERS)) syncFilters();
-  if (fresh || any("g", "c", "ty", "sl", "an", "ag", "by", "sort", "ci", "cn")) markPicked();
-  if (fresh || any("o", "vs", ...FILTERS)) ready = filterExamples();
+  if (fresh || any("v", "g", "c", "ty", "sl", "an", "ag", "by", "sort", "ci", "cn")) markPicked();
+  if (fresh || any("o", "vs", ...FILTERS)) ready = filterExamples(syncChips);
   else if (any("at")) showRow(Number(state.at));
   if (any("doc", "at") || (fresh && state.doc)) ready.then(drawDocument);
 }
@@ -105,12 +105,13 @@ async function begin() {
   readState();
   applyTheme();
   byId("title").textContent = visible(view.head.title);
+  if (isReview()) byId("systems-title").textContent = "Comparison of annotators";
   drawNotes();
   drawAbout();
   whenChanged(draw);
   draw(everything());
   document.addEventListener("keydown", pressed);
-  addEventListener("hashchange", () => { readState(); draw(everything()); });
+  followHistory(() => draw(everything()));
   addEventListener("resize", () => drawList());
   addEventListener("beforeprint", () => forPrint(true));
   addEventListener("afterprint", () => forPrint(false));

@@ -26,7 +26,7 @@ export function showHelp() {
   fill(dialog, h("div", { class: "row" }, h("h2", { id: "help-title" }, "Help"), button("Close (Esc)", () => dialog.close(), { autofocus: true })),
     h("h3", {}, "Keyboard shortcuts"), list(KEYS, "kbd"), h("p", {}, h("label", { class: "inline", for: "keys" }, off, "turn off single-key shortcuts")),
     h("h3", {}, "Glossary"), list(TERMS, "b"),
-    h("p", {}, "Select a count, a name or a cell of the matrix to see the examples behind it. In the examples, gold spans are above the text and have a solid border; the spans of the systems are below it and have dashed, dotted or double borders. The URL of the page contains all your settings: copy it to share the current view."));
+    h("p", {}, "Select a count, a name or a cell of the matrix to see the examples behind it. In the examples, gold spans are above the text and have a solid border; the spans of the systems are below it and have dashed, dotted or double borders. The URL of the page contains all your settings: copy it to share the current view. The browser's Back undoes a selection."));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
   };

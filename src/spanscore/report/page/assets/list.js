@@ -1,6 +1,6 @@
 // The list of examples, of which only the visible rows are drawn.
 import { goldName, votesShown } from "./annotators.js";
-import { button, byId, h, visible } from "./dom.js";
+import { button, byId, grouped, h, visible } from "./dom.js";
 import { documentNow, loadDocument } from "./data.js";
 import { HEIGHT, LINE, drawLanes } from "./lanes.js";
 import { markControl } from "./marks.js";
@@ -12,15 +12,18 @@ import { CORRECT, isNarrow, listed, sideBySide, spanOf, view } from "./view.js";
 /** @import { Span } from "./types" */
 /** @import { Document } from "./data.js" */
 
-const AROUND = 90; // characters of context on either side
+const LETTER = 7; // pixels of a narrow letter; if the letters are wider, fewer are shown
+const PAPER = 660; // pixels of a line on paper
 const PRINTED = 200; // maximum number of printed examples
 
 let height = 120;
 /** @type {WeakMap<Element, () => void>} */
 const drawers = new WeakMap();
 
-export async function filterExamples() {
+/** @param {() => void} counted */
+export async function filterExamples(counted) {
   if (!(await selectExamples(drawList))) return;
+  counted();
   drawList();
   showRow(Number(state.at), false);
 }
@@ -49,6 +52,11 @@ function rowHeight() {
   return (isNarrow() ? 103 : 76) + (head.text === "hide" ? 0 : LINE + HEIGHT * lanesOfRow());
 }
 
+/** How wide the text of an example may be; the list is drawn again when that changes much. */
+function lineWidth() {
+  return view.printing ? PAPER : Math.floor(Math.max(byId("list").clientWidth - 20, 200) / 40) * 40;
+}
+
 export function drawList() {
   const list = document.getElementById("list");
   if (!list) return;
@@ -63,17 +71,25 @@ export function drawList() {
   const there = new Map([...inner.children].map((one) => [/** @type {HTMLElement} */ (one).dataset.key, /** @type {HTMLElement} */ (one)]));
   const wanted = [];
   for (let place = first; place < last; place++) {
-    const key = `${scores.system}/${scores.measure}/${scores.level}/${rows[place]}/${place}/${height}`;
+    const key = `${scores.system}/${scores.measure}/${scores.level}/${rows[place]}/${place}/${height}/${lineWidth()}`;
     const row = there.get(key) ?? makeRow(place, key);
     if (place === Number(state.at)) row.setAttribute("aria-current", "true");
     else row.removeAttribute("aria-current");
     wanted.push(row);
   }
-  if (!count) inner.replaceChildren(h("p", { class: "none", role: "listitem" }, "No examples match these filters."));
+  if (!count) inner.replaceChildren(h("div", { class: "none", role: "listitem" }, noneListed()));
   else if (wanted.length !== inner.children.length || wanted.some((one, i) => one !== inner.children[i])) {
     inner.replaceChildren(...wanted);
     for (const row of wanted) drawers.get(row)?.();
   }
+}
+
+/** What to say if nothing is listed: nothing matches, or only correct examples do. */
+function noneListed() {
+  const right = state.v === "errors" ? view.counts[CORRECT] ?? 0 : 0;
+  if (!right) return "No examples match these filters.";
+  const said = right === 1 ? "No error: the only example is right. " : `No errors: all ${grouped(right)} are right. `;
+  return [said, button(right === 1 ? "Show it" : "Show them", () => change({ v: "all" }), { id: "show-right" })];
 }
 
 /** Paper does not scroll: render the first examples in full and open all collapsed sections.
@@ -120,7 +136,7 @@ export function focusOf(i, systems) {
  */
 function typesOf(i) {
   const { examples } = view.scores;
-  const name = (/** @type {number} */ code) => (code < 0 ? "no match" : visible(view.head.labels[code]));
+  const name = (/** @type {number} */ code) => (code < 0 ? (view.head.gold === "gold" ? "no match" : "nothing") : visible(view.head.labels[code]));
   return [name(examples.gl[i]), name(examples.cell[i] < 0 && examples.also[i] >= 0 ? examples.also[i] : examples.cell[i])];
 }
 
@@ -136,8 +152,34 @@ function entitiesOf(i) {
 
 /** @param {number} i */
 export function whyOf(i) {
-  const { examples } = view.scores;
-  return examples.why[i] || `Gold ${typesOf(i)[0]} [${examples.gs[i]}, ${examples.ge[i]}) was found.`;
+  const { head, scores } = view;
+  const { examples } = scores;
+  const span = `${typesOf(i)[0]} [${examples.gs[i]}, ${examples.ge[i]})`;
+  if (head.gold !== "gold") return examples.why[i] || `${span} is marked by ${head.gold} and by ${scores.system}.`;
+  return examples.why[i] || `Gold ${span} ${scores.fates ? "is hidden by predictions" : "was found"}.`;
+}
+
+/**
+ * A window of so many characters around a span, or from the beginning of a longer one.
+ * @param {number} start
+ * @param {number} end
+ * @param {number} size
+ * @param {number} points
+ * @returns {[number, number]}
+ */
+function around(start, end, size, points) {
+  const before = Math.max(Math.floor((size - (end - start)) / 2), Math.min(10, Math.floor(size / 4)));
+  const from = Math.max(0, Math.min(start - before, points - size));
+  return [from, Math.min(points, from + size)];
+}
+
+/** The width of the text of an example.
+ * @param {HTMLElement} box
+ */
+function textWidth(box) {
+  const range = document.createRange();
+  range.selectNodeContents(/** @type {Node} */ (box.firstChild));
+  return range.getBoundingClientRect().width;
 }
 
 /**
@@ -151,13 +193,14 @@ function makeRow(place, key) {
   const verdict = head.verdicts[examples.verdict[i]];
   const group = groupOf(verdict);
   const [gold, cell] = typesOf(i);
+  const types = scores.fates ? (examples.gl[i] < 0 ? cell : gold) : `${gold} → ${cell}`;
   const number = examples.doc[i];
   const room = h("div", { class: "room" });
   const times = examples.times?.[i] ?? 0;
   const row = h("div", { class: "example", role: "listitem", "aria-setsize": rows.length, "aria-posinset": place + 1, "data-key": key, on: { click: (event) => event.target.closest("button, select") ?? change({ at: place }) } },
     h("div", { class: "top" },
       h("span", { class: `verdict ${group}` }, `${SYMBOLS[group]} ${verdictName(head, scores, verdict)}`),
-      h("span", { class: "types" }, `${gold} → ${cell}`),
+      h("span", { class: "types", title: types }, types),
       entitiesOf(i),
       votesShown(i),
       examples.score[i] === null ? null : h("span", { class: "extra" }, `score ${examples.score[i]}`),
@@ -184,12 +227,23 @@ function makeRow(place, key) {
     }
     const [start, end] = spanOf(i);
     const systems = systemsShown();
-    const { box, draw } = drawLanes(found, {
-      from: Math.max(0, start - AROUND), to: Math.min(found.points, Math.min(end, start + 200) + AROUND), sides: sidesOf(found, systems),
-      names: [goldName(number), ...systems.map((one) => head.systems[one])], kinds: ["gold", ...systems.map(kindOf)], labels: head.labels, most: 2, room: lanesOfRow(), focus: focusOf(i, systems),
-    });
-    room.append(box);
-    draw();
+    const wide = lineWidth();
+    const drawnWith = (/** @type {number} */ size) => {
+      const [from, to] = around(start, end, size, found.points);
+      const made = drawLanes(found, {
+        from, to, sides: sidesOf(found, systems),
+        names: [goldName(number), ...systems.map((one) => head.systems[one])], kinds: ["gold", ...systems.map(kindOf)], labels: head.labels, most: 2, room: lanesOfRow(), focus: focusOf(i, systems),
+      });
+      room.replaceChildren(made.box);
+      return made;
+    };
+    let size = Math.floor(wide / LETTER);
+    let made = drawnWith(size);
+    for (let tries = 0; tries < 4 && textWidth(made.box) > wide; tries++) {
+      size = Math.floor((size * 0.97 * wide) / textWidth(made.box));
+      made = drawnWith(size);
+    }
+    made.draw();
   };
   drawers.set(row, drawText);
   return row;

@@ -1,7 +1,8 @@
-// The confusion matrix: the same types in the same order on both axes, missed and spurious spans first.
-import { bodyOf, button, choice, fill, grouped, h, labelled, scrolling, visible } from "./dom.js";
+// The confusion matrix: the same types in the same order on both axes, missed and spurious spans first. A measure about masking
+// has no predicted types: its matrix shows what masking leaves of each gold type.
+import { bodyOf, button, byId, choice, fill, grouped, h, labelled, scrolling, visible } from "./dom.js";
 import { change, state } from "./state.js";
-import { SYMBOLS } from "./verdicts.js";
+import { SYMBOLS, groupOf, verdictName } from "./verdicts.js";
 import { showExamples, view } from "./view.js";
 
 /** @import { Head, Scores } from "./types" */
@@ -9,6 +10,7 @@ import { showExamples, view } from "./view.js";
 /** @typedef {[number, number, number]} Cell gold code, predicted code, count */
 
 export const OTHERS = -2; // the code of all types that have no row of their own
+const FATES = ["exposed", "partly hidden", "correct"];
 const CONFUSIONS = 10; // length of the list of the most frequent errors
 
 /** What to call the column of gold spans without a match.
@@ -69,20 +71,21 @@ function kindOfCell(a, b) {
 
 /**
  * A matrix as a table, with a sum for each row and column.
- * @param {{codes: number[], left: number[]}} order
+ * @param {number[]} down the codes of the rows
+ * @param {number[]} across the codes of the columns
  * @param {number[][]} counts
  * @param {{id: string, caption: string, rowTitle: string, columnTitle: string, rowName: (code: number) => string, columnName: (code: number) => string, shares: boolean,
  *   kind: (a: number, b: number) => Group | "mixed", pick: (a: number | null, b: number | null) => void, picks?: (a: number, b: number) => Record<string, string>}} options
  */
-export function matrixTable({ codes }, counts, { id, caption, rowTitle, columnTitle, rowName, columnName, shares, kind, pick, picks }) {
+export function matrixTable(down, across, counts, { id, caption, rowTitle, columnTitle, rowName, columnName, shares, kind, pick, picks }) {
   const rows = counts.map((row) => row.reduce((sum, count) => sum + count, 0));
-  const columns = codes.map((_, j) => counts.reduce((sum, row) => sum + row[j], 0));
+  const columns = across.map((_, j) => counts.reduce((sum, row) => sum + row[j], 0));
   const most = Math.log1p(Math.max(1, ...counts.flat()));
   /** @type {(text: string, call: () => void, code: number) => Node | string} */
   const name = (text, call, code) => (code === OTHERS ? text : button(text, call, { class: "plain" }));
   /** @type {(i: number, j: number) => HTMLElement} */
   const cell = (i, j) => {
-    const [a, b, count] = [codes[i], codes[j], counts[i][j]];
+    const [a, b, count] = [down[i], across[j], counts[i][j]];
     if (!count) return h("td", { class: "zero" }, a === -1 && b === -1 ? "" : "·");
     const heat = shares ? count / rows[i] : Math.log1p(count) / most;
     const text = shares ? `${(100 * count / rows[i]).toFixed(0)}%` : grouped(count);
@@ -91,10 +94,10 @@ export function matrixTable({ codes }, counts, { id, caption, rowTitle, columnTi
     made.style.setProperty("--heat", String(0.12 + 0.38 * heat));
     return made;
   };
-  return scrolling(caption, h("table", { id, class: "matrix" },
+  return scrolling(caption, h("table", { id, class: across.length > FATES.length ? "matrix" : "matrix flat" },
     h("caption", {}, caption),
-    h("thead", {}, h("tr", {}, h("td", { class: "corner" }, `${rowTitle} ↓ ${columnTitle} →`), codes.map((b) => h("th", { scope: "col", title: columnName(b) }, h("span", {}, name(columnName(b), () => pick(null, b), b)))), h("th", { scope: "col" }, h("span", {}, "sum")))),
-    h("tbody", {}, codes.map((a, i) => h("tr", {}, h("th", { scope: "row" }, name(rowName(a), () => pick(a, null), a)), codes.map((_, j) => cell(i, j)), h("td", { class: "sum" }, grouped(rows[i])))),
+    h("thead", {}, h("tr", {}, h("td", { class: "corner" }, `${rowTitle} ↓ ${columnTitle} →`), across.map((b) => h("th", { scope: "col", title: columnName(b) }, h("span", {}, name(columnName(b), () => pick(null, b), b)))), h("th", { scope: "col" }, h("span", {}, "sum")))),
+    h("tbody", {}, down.map((a, i) => h("tr", {}, h("th", { scope: "row", title: rowName(a) }, name(rowName(a), () => pick(a, null), a)), across.map((_, j) => cell(i, j)), h("td", { class: "sum" }, grouped(rows[i])))),
       h("tr", {}, h("th", { scope: "row" }, "sum"), columns.map((sum) => h("td", { class: "sum" }, grouped(sum))), h("td", { class: "sum" }, grouped(rows.reduce((sum, one) => sum + one, 0)))))));
 }
 
@@ -112,8 +115,55 @@ export function zoomed() {
   return state.z === "all" ? Infinity : Number(state.z) || 12;
 }
 
+/** What masking leaves of each gold type, the types with the most readable spans first.
+ * @param {[number, number, number, number][]} fates
+ */
+function drawFates(fates) {
+  const { head, scores } = view;
+  const across = FATES.map((name) => head.verdicts.indexOf(name));
+  const sorted = [...fates].sort(([a, x, y, z], [b, m, n, o]) => m + n - x - y || o - z || a - b);
+  const left = sorted.slice(zoomed());
+  const named = left.length ? sorted.slice(0, zoomed()) : sorted;
+  const down = [...named.map(([code]) => code), ...(left.length ? [OTHERS] : [])];
+  const counts = [...named.map(([, ...row]) => row), ...(left.length ? [across.map((_, j) => left.reduce((sum, row) => sum + row[j + 1], 0))] : [])];
+  const type = (/** @type {number} */ code) => (code === OTHERS ? `(${left.length} other types)` : visible(head.labels[code]));
+  const fate = (/** @type {number} */ code) => verdictName(head, scores, head.verdicts[code]);
+  const kind = (/** @type {number} */ code) => groupOf(head.verdicts[code]);
+  const pick = (/** @type {number | null} */ a, /** @type {number | null} */ b) => showExamples(b === null ? { g: a ?? "", v: "all" } : { g: a ?? "", v: head.verdicts[b] });
+  const picks = (/** @type {number} */ a, /** @type {number} */ b) => ({ "data-g": String(a), "data-c": "", "data-v": head.verdicts[b], "aria-pressed": "false" });
+  const needless = scores.confusion.filter(([a]) => a === -1);
+  const ranked = /** @type {[number, number, number][]} */ ([...fates.flatMap(([code, exposed, partly]) => [[code, across[0], exposed], [code, across[1], partly]]), ...needless]).filter(([, , count]) => count).sort((one, other) => other[2] - one[2]).slice(0, CONFUSIONS);
+  fill(bodyOf("matrix"),
+    matrixTools(fates.length),
+    h("div", { class: "beside" },
+      matrixTable(down, across, counts, { id: "confusion", caption: "What masking all predictions leaves of each gold type, whatever type was predicted", rowTitle: "gold", columnTitle: "after masking", rowName: type, columnName: fate, shares: state.share === "1", kind: (_, b) => kind(b), pick, picks }),
+      ranked.length ? h("div", { id: "confusions" }, h("h3", {}, needless.length ? "Top leaks and needless predictions" : "Top leaks"), h("ol", {}, ranked.map(([a, b, count]) => {
+        const group = a === -1 ? "needless" : kind(b);
+        const call = () => (a === -1 ? showExamples({ g: -1, ty: b, v: "all" }) : pick(a, b));
+        return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), ` ${a === -1 ? `needless ${type(b)}` : `${type(a)} ${fate(b)}`} `, h("b", {}, grouped(count))], call, { class: "plain", ...(a === -1 ? {} : picks(a, b)) }));
+      }))) : null),
+    legend([["right", "hidden"], ["amber", "partly hidden"], ["missed", "exposed"], ["needless", "needless"]]));
+  markPicked();
+}
+
+/** @param {number} types */
+function matrixTools(types) {
+  const toggle = (/** @type {string} */ text, /** @type {string} */ value) => button(text, () => change({ share: value }), { id: `share-${value}`, "aria-pressed": String(state.share === value) });
+  return h("div", { class: "row tools" }, h("div", { class: "group", role: "group", "aria-label": "Cell values" }, toggle("counts", ""), toggle("row percentages", "1")), zoom("z", types));
+}
+
+/** @param {[Group, string][]} groups */
+function legend(groups) {
+  return h("p", { class: "legend" }, groups.map(([group, text]) => [h("span", { class: `mark ${group}` }, SYMBOLS[group]), ` ${text}  `]));
+}
+
 export function drawMatrix() {
   const { head, scores } = view;
+  byId("matrix-title").textContent = scores.fates ? "What stays readable" : "Confusion matrix";
+  if (scores.fates) {
+    drawFates(scores.fates);
+    return;
+  }
   const cells = scores.confusion;
   const order = orderOf(cells, zoomed());
   const others = `(${order.left.length} other types)`;
@@ -122,25 +172,24 @@ export function drawMatrix() {
   const columnName = (/** @type {number} */ code) => type(code, missedName(head));
   const pick = (/** @type {number | null} */ a, /** @type {number | null} */ b) => showExamples({ g: a ?? "", c: b ?? "", v: "all" });
   const picks = (/** @type {number} */ a, /** @type {number} */ b) => ({ "data-g": String(a), "data-c": String(b), "aria-pressed": "false" });
-  const toggle = (/** @type {string} */ text, /** @type {string} */ value) => button(text, () => change({ share: value }), { id: `share-${value}`, "aria-pressed": String(state.share === value) });
   const ranked = cells.filter(([a, b]) => a !== b).sort((one, other) => other[2] - one[2]).slice(0, CONFUSIONS);
   const types = orderOf(cells, Infinity).codes.length - 1;
   fill(bodyOf("matrix"),
-    h("div", { class: "row tools" }, h("div", { class: "group", role: "group", "aria-label": "Cell values" }, toggle("counts", ""), toggle("row percentages", "1")), zoom("z", types)),
+    matrixTools(types),
     h("div", { class: "beside" },
-      matrixTable(order, countsOf(cells, order), { id: "confusion", caption: head.gold === "gold" ? "Gold types in rows, predicted types in columns" : `Types of ${visible(head.gold)} in rows, types of ${visible(scores.system)} in columns`, rowTitle: visible(head.gold), columnTitle: head.gold === "gold" ? "predicted" : visible(scores.system), rowName, columnName, shares: state.share === "1", kind: kindOfCell, pick, picks }),
+      matrixTable(order.codes, order.codes, countsOf(cells, order), { id: "confusion", caption: head.gold === "gold" ? "Gold types in rows, predicted types in columns" : `Types of ${visible(head.gold)} in rows, types of ${visible(scores.system)} in columns`, rowTitle: visible(head.gold), columnTitle: head.gold === "gold" ? "predicted" : visible(scores.system), rowName, columnName, shares: state.share === "1", kind: kindOfCell, pick, picks }),
       ranked.length ? h("div", { id: "confusions" }, h("h3", {}, "Top confusions"), h("ol", {}, ranked.map(([a, b, count]) => {
         const group = /** @type {Group} */ (kindOfCell(a, b));
         return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), ` ${rowName(a)} → ${columnName(b)} `, h("b", {}, grouped(count))], () => pick(a, b), { class: "plain", ...picks(a, b) }));
       }))) : null),
-    h("p", { class: "legend" }, [["right", head.gold === "gold" ? "right" : "same type"], ["amber", head.gold === "gold" ? "wrong type" : "another type"], ["missed", head.gold === "gold" ? "missed" : `only ${visible(head.gold)}`], ["needless", head.gold === "gold" ? "spurious" : `only ${visible(scores.system)}`]].map(([group, text]) => [h("span", { class: `mark ${group}` }, SYMBOLS[/** @type {Group} */ (group)]), ` ${text}  `])));
+    legend([["right", head.gold === "gold" ? "right" : "same type"], ["amber", head.gold === "gold" ? "wrong type" : "another type"], ["missed", head.gold === "gold" ? "missed" : `only ${visible(head.gold)}`], ["needless", head.gold === "gold" ? "spurious" : `only ${visible(scores.system)}`]]));
   markPicked();
 }
 
 /** Mark the cells and rows whose examples are listed, without drawing them again. */
 export function markPicked() {
   for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-g]"))) {
-    one.setAttribute("aria-pressed", String(one.dataset.g === state.g && one.dataset.c === state.c));
+    one.setAttribute("aria-pressed", String(one.dataset.g === state.g && one.dataset.c === state.c && (one.dataset.v ?? state.v) === state.v));
   }
   for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-row]"))) {
     one.classList.toggle("selected", [`ty=${state.ty}`, `ty=${state.g}`, `sl=${state.sl}`, `an=${state.an}`].includes(one.dataset.row ?? ""));

@@ -19,6 +19,15 @@ export function shown(value) {
   return scaled - below === 0.5 ? ((below % 2 ? below + 1 : below) / 1000).toFixed(3) : value.toFixed(3);
 }
 
+/** A difference with three decimals, or with one digit if these would hide that it is not zero.
+ * @param {number | null | undefined} value
+ */
+export function difference(value) {
+  if (value === null || value === undefined) return "–";
+  const text = value && !Number(shown(value)) ? value.toFixed(Math.min(-Math.floor(Math.log10(Math.abs(value))), 20)) : shown(value);
+  return text.replace("-", "−");
+}
+
 /** @param {Interval | undefined} interval */
 export function between(interval) {
   return interval && interval[0] !== null ? `[${shown(interval[0])}, ${shown(interval[1])}]` : "";
@@ -38,12 +47,12 @@ export function measured(value, interval, whole) {
 }
 
 /**
- * A bar that is red as far as annotations are missed, and green as far as they are found.
+ * A bar that is red as far as annotations are missed, and green as far as they are found; none without annotations.
  * @param {Numbers} numbers
  */
 export function missedBar({ missed, annotated }) {
+  if (!annotated) return null;
   const bar = h("span", { class: "bar", "aria-hidden": "true" });
-  if (!annotated) return bar;
   const red = h("i");
   red.style.width = `${100 * Math.min(Math.max(missed / annotated, 0), 1)}%`;
   bar.append(red);

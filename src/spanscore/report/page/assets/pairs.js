@@ -83,8 +83,9 @@ export function statuses(head, scores) {
 }
 
 /**
- * Find examples where all systems agree with each other but not with the gold data: a gold span for which all predict
- * the same wrong span or nothing, or a span that all predict with the same type and that is not in the gold data.
+ * Find the errors that all systems make in the same way: a gold span for which all predict the same wrong span or nothing,
+ * or of which the predictions of all leave the same parts readable; or a span that all predict with the same type and that
+ * is not in the gold data.
  * @param {Head} head
  * @param {Scores} scores
  * @returns {boolean[] | null}
@@ -93,7 +94,7 @@ export function suspects(head, scores) {
   const same = head.scores.filter((one) => one.measure === scores.measure && one.level === scores.level);
   if (same.length < 2) return null;
   /** @type {(examples: Examples, i: number) => string} */
-  const key = ({ doc, gs, ge, gl, ps, pe, pl }, i) => `${doc[i]} ${gs[i]} ${ge[i]} ${gl[i]} ${ps[i]} ${pe[i]} ${pl[i]}`;
+  const key = ({ doc, gs, ge, gl, ps, pe, pl, why }, i) => `${doc[i]} ${gs[i]} ${ge[i]} ${gl[i]} ${ps[i]} ${pe[i]} ${pl[i]} ${why[i]}`;
   /** @type {(examples: Examples, i: number) => boolean} */
   const wrong = (examples, i) => (examples.gl[i] ?? -1) < 0 || examples.cell[i] !== examples.gl[i];
   const sets = same.map(({ examples }) => {

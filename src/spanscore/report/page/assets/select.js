@@ -31,8 +31,9 @@ function ofAnnotator(annotator, i) {
 }
 
 /**
+ * The examples that match, and how many of each verdict match the other filters.
  * @param {Set<number> | null} found
- * @returns {number[]}
+ * @returns {{chosen: number[], counts: number[]}}
  */
 function matches(found) {
   const { head, scores, status, suspected } = view;
@@ -46,9 +47,8 @@ function matches(found) {
   const part = Number(state.sl.slice(at + 1));
   const annotator = numberOrNull(state.an);
   const chosen = [];
+  const counts = head.verdicts.map(() => 0);
   for (let i = 0; i < examples.doc.length; i++) {
-    if (state.v === "errors" && examples.verdict[i] === CORRECT) continue;
-    if (verdict !== null && examples.verdict[i] !== verdict) continue;
     // an example with two sides stands for its gold span, and for the prediction (`also`) without a gold span
     const asGold = (gold === null || examples.gl[i] === gold) && (cell === null || (examples.cell[i] === cell && (cell >= 0 || examples.gl[i] >= 0)));
     const asPredicted = examples.also[i] >= 0 && (gold === null || gold === -1) && (cell === null || examples.also[i] === cell);
@@ -68,9 +68,10 @@ function matches(found) {
     if (annotator !== null && !ofAnnotator(annotator, i)) continue;
     if (state.ag && disputed(i) !== (state.ag === "differ")) continue;
     if (found !== null && !found.has(examples.doc[i])) continue;
-    chosen.push(i);
+    counts[examples.verdict[i]] += 1;
+    if (verdict === null ? state.v === "all" || examples.verdict[i] !== CORRECT : examples.verdict[i] === verdict) chosen.push(i);
   }
-  return chosen;
+  return { chosen, counts };
 }
 
 /**
@@ -145,7 +146,9 @@ export async function selectExamples(emptied) {
   try {
     const found = await search(state.q, request);
     if (request !== asked) return false;
-    view.rows = sorted(matches(found));
+    const { chosen, counts } = matches(found);
+    view.rows = sorted(chosen);
+    view.counts = counts;
   } catch (error) {
     if (request === asked) byId("count").textContent = `Cannot search the documents: ${/** @type {Error} */ (error).message}.`;
     return false;

@@ -17,6 +17,17 @@ export const FILTERS = ["v", "g", "c", "ty", "st", "a", "sus", "fs", "smin", "sm
 /** @type {Changes} */
 export const CLEAR = Object.fromEntries([.../** @type {Name[]} */ ([...FILTERS, "at"])].map((name) => [name, DEFAULTS[name]]));
 
+/**
+ * Changes that the browser's Back undoes; the others, such as moving to the next example or typing a query, do not add an entry to the history.
+ * @type {Set<string>}
+ */
+const STEPS = new Set(["m", "l", "s", "vs", "by", "v", "g", "c", "ty", "st", "a", "sus", "fs", "sl", "an", "ag", "doc"]);
+/**
+ * What the reader made or prefers, which Back does not undo.
+ * @type {Name[]}
+ */
+const KEPT = ["w", "theme", "keys"];
+
 export const state = { ...DEFAULTS };
 const NAMES_OF_STATE = /** @type {Name[]} */ (Object.keys(DEFAULTS));
 /** @type {((changed: Set<string>) => void)[]} */
@@ -25,6 +36,26 @@ const listeners = [];
 export function readState() {
   const params = new URLSearchParams(location.hash.slice(1));
   for (const name of NAMES_OF_STATE) state[name] = params.get(name) ?? DEFAULTS[name];
+}
+
+function address() {
+  const params = new URLSearchParams();
+  for (const name of NAMES_OF_STATE) if (state[name] !== DEFAULTS[name]) params.set(name, state[name]);
+  return `#${params}`;
+}
+
+/** Follow Back, Forward and edits of the address.
+ * @param {() => void} call
+ */
+export function followHistory(call) {
+  history.replaceState("own", "");
+  addEventListener("popstate", (event) => {
+    const before = { ...state };
+    readState();
+    if (event.state === "own") for (const name of KEPT) state[name] = before[name];
+    history.replaceState("own", "", address());
+    call();
+  });
 }
 
 /** @param {(changed: Set<string>) => void} call */
@@ -44,9 +75,8 @@ export function change(changes) {
     }
   }
   if (!changed.size) return;
-  const params = new URLSearchParams();
-  for (const name of NAMES_OF_STATE) if (state[name] !== DEFAULTS[name]) params.set(name, state[name]);
-  history.replaceState(null, "", `#${params}`);
+  if ([...changed].some((name) => STEPS.has(name))) history.pushState("own", "", address());
+  else history.replaceState("own", "", address());
   for (const call of listeners) call(changed);
 }
 

@@ -1,8 +1,9 @@
 // Comparison of two systems: what was fixed and broken, where they disagree, and suspected gold errors.
 import { bodyOf, breakable, button, byId, choice, fill, folded, grouped, h, labelled, plural, scrolling, short, visible } from "./dom.js";
 import { countsOf, matrixTable, missedName, orderOf, zoomed } from "./matrix.js";
-import { NAMES, between, shown } from "./numbers.js";
+import { NAMES, difference } from "./numbers.js";
 import { STATUS, comparedWith, statusOf, testedDifference } from "./pairs.js";
+import { isReview } from "./marks.js";
 import { change, state } from "./state.js";
 import { showExamples, view } from "./view.js";
 
@@ -32,19 +33,19 @@ function byTypeTable(pair, show) {
 }
 
 /**
- * The tested differences of the pair.
- * @param {Pair} pair
+ * The tested differences of the selected system from the other one, as on the tiles. Bold are the significant ones, as in the letters of the command line.
+ * @param {string} other
  */
-function differencesTable(pair) {
+function differencesTable(other) {
   const { head, scores } = view;
-  const tested = NAMES.map(([name, text]) => ({ name, text, found: testedDifference(head.comparison, scores, name, pair.second, pair.first) })).filter(({ found }) => found);
+  const tested = NAMES.map(([name, text]) => ({ name, text, found: testedDifference(head.comparison, scores, name, scores.system, other) })).filter(({ found }) => found);
   if (!tested.length || !head.comparison) return null;
   return scrolling("Differences", h("table", { id: "differences" },
-    h("caption", {}, `${visible(pair.second)} minus ${visible(pair.first)}; paired permutation test (${grouped(head.comparison.permutations)} permutations), p after Holm correction`),
+    h("caption", {}, `${visible(scores.system)} minus ${visible(other)}; paired permutation test (${grouped(head.comparison.permutations)} permutations), p after Holm correction; bold: p < ${head.comparison.alpha}`),
     h("thead", {}, h("tr", {}, ["", "difference", "interval", "p"].map((name) => (name ? h("th", { scope: "col" }, name) : h("td"))))),
     h("tbody", {}, tested.map(({ name, text, found }) => h("tr", {}, h("th", { scope: "row" }, name === "f" ? `F${head.beta}` : text),
-      h("td", {}, found?.difference === null ? "–" : shown(found?.difference).replace("-", "−")), h("td", {}, between(found?.interval).replaceAll("-", "−")),
-      h("td", { class: (found?.p_holm ?? 1) < (head.comparison?.alpha ?? 0) ? "best" : "" }, (found?.p_holm ?? 1) < 0.001 ? "< 0.001" : found?.p_holm.toFixed(3)))))));
+      h("td", {}, difference(found?.difference)), h("td", {}, found?.interval[0] === null ? "" : `[${(found?.interval ?? []).map(difference).join(", ")}]`),
+      h("td", { class: (found?.p_holm ?? 1) < (head.comparison?.alpha ?? 0) && found?.difference ? "best" : "" }, (found?.p_holm ?? 1) < 0.001 ? "< 0.001" : found?.p_holm.toFixed(3)))))));
 }
 
 export function drawSystems() {
@@ -71,15 +72,15 @@ export function drawSystems() {
   const open = section.querySelector("details")?.open;
   fill(bodyOf("systems"),
     h("div", { class: "row" }, picker),
-    differencesTable(pair),
-    h("p", {}, `Gold spans broken and fixed from ${first} to ${second}:`),
+    differencesTable(other ?? ""),
+    h("p", {}, `${isReview() ? `Spans of ${visible(head.gold)}` : "Gold spans"} broken and fixed from ${first} to ${second}:`),
     h("div", { class: "chips", id: "status" }, STATUS.map((one) => button(`${grouped(counts[one])} ${one}`, () => show({ st: one }), { id: `status-${one.replace(" ", "-")}`, "aria-pressed": String(state.st === one) }))),
     byTypeTable(pair, show),
-    folded("What each of the two predicted", () => matrixTable(order, countsOf(cells, order), {
+    scores.fates ? null : folded("What each of the two predicted", () => matrixTable(order.codes, order.codes, countsOf(cells, order), {
       id: "disagreement", caption: `Predicted types of the same gold spans by ${first} (rows) and ${second} (columns)`, rowTitle: first, columnTitle: second, rowName: name, columnName: name, shares: false,
       kind: (a, b) => (a === b ? "right" : "amber"), pick: (a, b) => show({ a: a ?? "any", c: b ?? "" }),
     }), open),
-    h("h3", {}, "Suspected gold errors"),
-    h("p", {}, "Where all systems agree with each other but not with the gold data, the gold data may be wrong. Mark these examples and export them."),
-    button(`Show ${plural(agreed, "suspected gold error")}`, () => showExamples({ v: "all", sus: "1" }), { id: "suspected", "aria-pressed": String(state.sus === "1") }));
+    isReview() ? null : [h("h3", {}, "Suspected gold errors"),
+    h("p", {}, "Errors that all systems make in the same way: the gold data may be at fault. Mark these examples and export them."),
+    button(`Show ${plural(agreed, "suspected gold error")}`, () => showExamples({ v: "all", sus: "1" }), { id: "suspected", "aria-pressed": String(state.sus === "1") })]);
 }

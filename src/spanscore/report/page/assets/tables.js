@@ -1,5 +1,5 @@
 // Score tables: all systems overall, then a sortable table by type or slice.
-import { bodyOf, breakable, button, choice, fill, grouped, h, labelled, scrolling, short, visible } from "./dom.js";
+import { bodyOf, breakable, button, choice, fill, grouped, h, labelled, plural, scrolling, short, visible } from "./dom.js";
 import { NAMES, measured, missedBar, ofTotal } from "./numbers.js";
 import { beaten } from "./pairs.js";
 import { sparkline } from "./plots.js";
@@ -19,11 +19,19 @@ function countCell(count) {
   return Number.isInteger(count) ? grouped(count) : count.toFixed(3);
 }
 
+/** Whether a type was neither looked for nor found: its scores say nothing about how well it is found.
+ * @param {string} name
+ * @param {Numbers} numbers
+ */
+function notLookedFor(name, numbers) {
+  return view.head.not_looked_for.includes(name) && !numbers.recall;
+}
+
 /**
  * @param {Numbers} numbers
  * @param {number | null} code the label code of a type
  */
-function cells(numbers, code) {
+function cells(numbers, code, undefined_ = false) {
   const linked = code !== null && hasExamples();
   const missed = ofTotal(numbers.missed, numbers.annotated);
   const wrong = grouped(numbers.wrong);
@@ -31,10 +39,16 @@ function cells(numbers, code) {
   const hasWrong = numbers.predicted > 0;
   return [
     h("td", { "data-column": "missed" }, h("div", { class: "missed" },
-      linked && numbers.missed ? button(missed, () => showExamples({ g: code }), { class: "plain", "aria-label": `${missed} not found: show them` }) : h("span", {}, missed), missedBar(numbers))),
-    NAMES.map(([name]) => h("td", { "data-column": name }, measured(numbers[name], numbers.interval?.[name], whole))),
-    h("td", { "data-column": "wrong", class: numbers.wrong ? "" : "zero" }, !hasWrong && code !== null ? "–" : linked && numbers.wrong ? button(wrong, () => showExamples({ c: code }), { class: "plain", "aria-label": `${wrong} wrong predictions: show them` }) : wrong),
+      linked && numbers.missed ? button(missed, () => showExamples({ g: code }), { class: "plain", "aria-label": `${missed} ${notFound()}: show them` }) : h("span", {}, missed), missedBar(numbers))),
+    NAMES.map(([name]) => h("td", { "data-column": name }, undefined_ ? "–" : measured(numbers[name], numbers.interval?.[name], whole))),
+    h("td", { "data-column": "wrong", class: numbers.wrong ? "" : "zero" }, !hasWrong && code !== null ? "–" : linked && numbers.wrong ? button(wrong, () => showExamples({ c: code }), { class: "plain", "aria-label": `${plural(numbers.wrong, "wrong prediction")}: show ${numbers.wrong === 1 ? "it" : "them"}` }) : wrong),
   ];
+}
+
+/** What the column of missed annotations counts. */
+function notFound() {
+  const { head, scores } = view;
+  return head.gold !== "gold" ? `only ${visible(head.gold)}` : scores.fates ? "readable" : "not found";
 }
 
 /** @param {Numbers} numbers */
@@ -60,9 +74,10 @@ function header(first, sortable, sparks) {
     const next = sorted === key ? (down ? key : `-${key}`) : key === "name" ? key : `-${key}`;
     return h("th", { scope: "col", class: css, "aria-sort": order }, button(text + sign, () => change({ sort: next }), { class: "plain", id: `sort-${key}` }));
   };
-  const { beta } = view.head;
+  const { head, scores } = view;
+  const { beta } = head;
   const raw = sortable && state.cn === "1" ? Object.keys(view.scores.overall.counts).map((name) => column(`count-${name}`, name)) : [];
-  return h("thead", {}, h("tr", {}, column("name", first, "text"), column("missed", "not found"), NAMES.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), column("wrong", "wrong"),
+  return h("thead", {}, h("tr", {}, column("name", first, "text"), column("missed", notFound()), NAMES.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), column("wrong", head.gold !== "gold" ? `only ${visible(scores.system)}` : scores.fates ? "needless" : "wrong"),
     sparks ? h("th", { scope: "col", class: "spark", title: "recall by threshold, from the lowest to the highest" }, "R by threshold") : null, raw));
 }
 
@@ -86,7 +101,7 @@ function systemsTable() {
   const fewest = Math.min(...same.map((one) => one.overall.missed));
   return scrolling("Systems", h("table", { id: "overall" },
     h("caption", {}, `All types by ${scores.measure}${same.length > 1 ? "; best in bold" : ""}${letters.size ? "; letters: significantly better than these systems" : ""}`),
-    header("system", false, false),
+    header(head.gold === "gold" ? "system" : "annotator", false, false),
     h("tbody", {}, same.map((one) => {
       const name = [letters.has(one.system) ? h("span", { class: "letter" }, letters.get(one.system)) : null, visible(one.system)];
       const place = head.systems.indexOf(one.system);
@@ -124,7 +139,7 @@ export function drawNumbers() {
   const curves = by === "type" ? scores.curves : null;
   const curveOf = (/** @type {string} */ name) => curves?.types.find((one) => one.type === name);
   const select = (/** @type {string} */ name) => showExamples(by === "type" ? { ty: head.labels.indexOf(name) } : { sl: `${by}=${head.slices[by].values.indexOf(name)}` });
-  const all = by === "type" ? h("tr", { class: "total" }, h("th", { scope: "row" }, "all types"), cells(scores.overall, null), curves ? h("td", {}, sparkline(curves.threshold, curves.types[0].recall)) : null, state.cn === "1" ? counts(scores.overall) : null) : null;
+  const all = by === "type" ? h("tr", { class: "total" }, h("th", { scope: "row" }, "all types"), cells(scores.overall, null), curves ? h("td", { class: "spark" }, sparkline(curves.threshold, curves.types[0].recall)) : null, state.cn === "1" ? counts(scores.overall) : null) : null;
   fill(bodyOf("numbers"), head.systems.length > 1 ? systemsTable() : null, tools,
     scrolling("Scores by type or slice", h("table", { id: "types" },
       h("caption", {}, `${visible(scores.system)} by ${visible(by)}, measured by ${scores.measure}; select a name or a count to see the examples behind it`),
@@ -133,8 +148,8 @@ export function drawNumbers() {
         const curve = curveOf(name);
         return h("tr", { "data-row": by === "type" ? `ty=${code(name)}` : `sl=${by}=${head.slices[by].values.indexOf(name)}` },
           h("th", { scope: "row" }, button(breakable(name), () => select(name), { class: "plain" }), by === "type" && head.not_looked_for.includes(name) ? h("span", { class: "tag" }, "not looked for") : null),
-          cells(numbers, code(name)),
-          curves ? h("td", {}, curve ? sparkline(curves.threshold, curve.recall) : null) : null,
+          cells(numbers, code(name), by === "type" && notLookedFor(name, numbers)),
+          curves ? h("td", { class: "spark" }, curve ? sparkline(curves.threshold, curve.recall) : null) : null,
           state.cn === "1" ? counts(numbers) : null);
       })))));
 }

@@ -84,6 +84,7 @@ export interface Annotators {
   document: number[]; // the same number for all copies of a document
   own: number[]; // the annotator of a copy, or -1
   seen: number[]; // who saw the document
+  documents: number;
   table: [number, number, number | null][]; // documents, spans, F1 with the others
   together: number | null;
 }
@@ -119,6 +120,7 @@ export interface Scores {
   types: [string, Numbers][];
   slices: Record<string, [string, Numbers][]>;
   confusion: [number, number, number][];
+  fates: [number, number, number, number][] | null; // by type: exposed, partly hidden, hidden; null if the measure is not about masking
   curves: Curves | null;
   answer: Answer;
   frequent: [number, number, string, number][];

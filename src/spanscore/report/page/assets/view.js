@@ -12,9 +12,10 @@ export const CORRECT = 0;
 /** @typedef {{status: string, first: number} | null} Status */
 
 /**
- * @type {{head: Head, scores: Scores, rows: number[], status: Status[] | null, suspected: boolean[] | null, pair: Pair | null, printing: boolean}}
+ * `counts` has the number of examples of each verdict that match the other filters.
+ * @type {{head: Head, scores: Scores, rows: number[], counts: number[], status: Status[] | null, suspected: boolean[] | null, pair: Pair | null, printing: boolean}}
  */
-export const view = { head: /** @type {any} */ (null), scores: /** @type {any} */ (null), rows: [], status: null, suspected: null, pair: null, printing: false };
+export const view = { head: /** @type {any} */ (null), scores: /** @type {any} */ (null), rows: [], counts: [], status: null, suspected: null, pair: null, printing: false };
 
 /** The scores that the state asks for; a level that the measure does not have is replaced by its first one. */
 export function current() {
