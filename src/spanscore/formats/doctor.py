@@ -26,6 +26,8 @@ FEW = 8
 """With fewer spans, a share of suspicious boundaries means nothing."""
 USUAL = 0.1
 """Share of spans with a suspicious boundary that annotated data may have."""
+DOCUMENTS = 1000
+"""Documents that are tried under every convention, where no surface string decides."""
 MANY = 4
 """Conventions that fit equally well that a message lists."""
 
@@ -80,14 +82,20 @@ def best(convention: Convention, cases: Sequence[Case], usual: float = USUAL) ->
     """Return the other convention that fits best: with the fewest odd spans, then the simplest; all that are equal.
 
     A simpler one may have odd spans that are one in a hundred more. With more than the usual share of odd spans, none
-    fits.
+    fits. The first documents decide; of the others, all spans must be inside their texts.
     """
-    found = fits(convention.others(), cases)
-    least = min((one.odd for one in found), default=0)
-    looked = max((one.looked for one in found), default=0)
-    good = [one for one in found if one.odd <= least + looked // 100 and one.odd <= usual * looked]
-    rank = min(((convention.differences(one.convention), one.odd) for one in good), default=None)
-    return [one.convention for one in good if (convention.differences(one.convention), one.odd) == rank]
+    found = fits(convention.others(), cases[:DOCUMENTS])
+    while found:
+        least, looked = min(one.odd for one in found), found[0].looked
+        good = [one for one in found if one.odd <= least + looked // 100 and one.odd <= usual * looked]
+        rank = min(((convention.differences(one.convention), one.odd) for one in good), default=None)
+        equal = [one for one in good if (convention.differences(one.convention), one.odd) == rank]
+        rest = cases[DOCUMENTS:]
+        right = [one.convention for one in equal if not any(len(case.wrong(one.convention)) for case in rest)]
+        if right or not equal:
+            return right
+        found = [one for one in found if one not in equal]
+    return []
 
 
 class Fit(NamedTuple):
@@ -101,12 +109,14 @@ class Fit(NamedTuple):
 def fits(conventions: Iterable[Convention], cases: Sequence[Case]) -> list[Fit]:
     """Return the conventions under which all spans are inside their texts, the first of those with the same places."""
     sample = _sample(cases)
+    total = sum(len(case.start) for case in sample)
     found: dict[bytes, Fit] = {}
     for one in conventions:
         if not any(len(case.wrong(one)) for case in cases):
             places = b"".join(side.tobytes() for case in sample for side in case.places(one))
             if places not in found:
-                found[places] = Fit(one, *odd_spans(one, sample))
+                odd, looked = odd_spans(one, sample)
+                found[places] = Fit(one, odd + total - looked, total)  # an empty span is as odd as a cut word
     return [*found.values()]
 
 
