@@ -54,7 +54,7 @@ GOLD, BASE, TUNED = "examples/gold.jsonl", "examples/base.jsonl", "examples/tune
         (lambda ss: ss.agree([GOLD, BASE]), "not a collection of str"),
         (lambda ss: ss.compare(GOLD, BASE), "a comparison needs systems by name"),
         (lambda ss: ss.compare(GOLD, [BASE, TUNED]), "a comparison needs systems by name"),
-        (lambda ss: ss.score(GOLD, BASE, ci="0.95"), "the confidence level must be between 0 and 1"),
+        (lambda ss: ss.score(GOLD, BASE, ci="0.95"), "ci must be a Bootstrap, a number or None, not str"),
         (lambda ss: ss.gate(ss.score(GOLD, BASE, "iou"), min=0.9), "write a condition as a string"),
         (lambda ss: ss.gate(ss.score(GOLD, BASE, "iou"), min={"recall": 0.9}), "write a condition as a string"),
         (lambda ss: ss.run(GOLD, f"replay(file={BASE})", "out", treshold=0.5), "did you mean 'threshold'?"),

@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from spanscore.arguments import check_fields
 from spanscore.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Bootstrap:
     cluster: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.level, float | int) or not 0 < self.level < 1:
+        check_fields(self)
+        if not 0 < self.level < 1:
             raise UsageError("the confidence level must be between 0 and 1, for example 0.95.")
         if not 1 <= self.resamples <= 1_000_000:
             raise UsageError("the number of resamples must be between 1 and 1000000.")

@@ -7,10 +7,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
+from spanscore.arguments import check
 from spanscore.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ class Naming(ABC):
         return corpus.with_spans(rows, label=codes[rows], labels=kept), dropped
 
 
+GivenMap: TypeAlias = "LabelMap | Mapping[str, str | None] | str | Path | None"
+"""What users give as a label map: the map, or the path of its file."""
+
+
 @dataclass(frozen=True)
 class LabelMap(Naming):
     """A mapping from label to label, or to None to drop its spans; labels that are not listed stay as they are."""
@@ -78,9 +83,14 @@ class LabelMap(Naming):
     """The labels that are kept after mapping; empty: all."""
 
     @classmethod
-    def of(cls, given: LabelMap | Mapping[str, str | None] | None) -> LabelMap:
-        """Return a label map from what users write; the empty one if they give none."""
-        return given if isinstance(given, LabelMap) else cls(given or {})
+    def of(cls, given: GivenMap) -> LabelMap:
+        """Return a label map from what users write: a map, or the path of its file; the empty one if they give none."""
+        if isinstance(given, LabelMap):
+            return given
+        if isinstance(given, str | Path):
+            return cls.read(given)
+        check("a label map", given, "LabelMap | Mapping[str, str | None] | Path | None")
+        return cls(given or {})
 
     @classmethod
     def read(cls, path: str | Path) -> Self:

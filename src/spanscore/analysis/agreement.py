@@ -16,6 +16,7 @@ from spanscore.align.pairing import in_order, recode
 from spanscore.align.tokenizers import tokenizer
 from spanscore.align.tokens import TokenTable, token_owners
 from spanscore.analysis.coefficients import MISSING, OUTSIDE, Coefficient, Estimate
+from spanscore.arguments import checked
 from spanscore.corpus import Tokens
 from spanscore.corpus.annotators import ANNOTATORS, joined
 from spanscore.corpus.columns import Column
@@ -33,6 +34,7 @@ from spanscore.tally import Tally
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spanscore.align.labels import GivenMap
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Longs
     from spanscore.engine.inputs import Data
@@ -127,6 +129,7 @@ def _record(
     return {**named, "value": known(value), "low": known(low), "high": known(high)}
 
 
+@checked
 def agree(
     annotators: Data | Mapping[str, Data],
     measures: str | Measure | Sequence[str | Measure] | None = None,
@@ -134,7 +137,7 @@ def agree(
     ci: Bootstrap | float = 0.95,
     format: str | Format | None = None,  # noqa: A002  # the user's word
     words: str = "words",
-    label_map: LabelMap | Mapping[str, str | None] | None = None,
+    label_map: GivenMap = None,
     **settings: Any,
 ) -> Agreement:
     """Compare annotators of the same documents with each other: several inputs by name, or one that holds several.

@@ -13,6 +13,7 @@ from spanscore.align.documents import changed_words
 from spanscore.align.invented import is_invented
 from spanscore.analysis.suspects import LONGEST
 from spanscore.analysis.types import types
+from spanscore.arguments import checked
 from spanscore.corpus import Corpus
 from spanscore.engine.inputs import Input
 from spanscore.engine.summary import doubtful_offsets, similar_labels
@@ -100,6 +101,7 @@ class Check:
         }
 
 
+@checked
 def check(
     *files: str | Path | Corpus,
     format: str | Format | None = None,  # noqa: A002  # the user's word

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from spanscore.align.span_groups import is_span_property
+from spanscore.arguments import checked
 from spanscore.engine.evaluate import partial_results, with_shared_types
 from spanscore.engine.inputs import Inputs
 from spanscore.engine.partial import FoundSpans, assemble
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from spanscore.corpus.columns import Bools, Floats
-    from spanscore.engine.inputs import Data
+    from spanscore.engine.inputs import Data, Systems
     from spanscore.formats import Format
     from spanscore.measures import Measure
     from spanscore.result import Result, Scores
@@ -208,9 +209,10 @@ class Comparison(Views, Rows):
         return {part: {status: found[part][status] for status in STATUS} for part in order}
 
 
+@checked
 def compare(
     gold: Data,
-    systems: Mapping[str, Data],
+    systems: Systems,
     measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
     ci: Bootstrap | float = 0.95,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spanscore.align.annotators import chosen
+from spanscore.arguments import checked
 from spanscore.corpus.annotators import ANNOTATOR, ANNOTATORS, joined
 from spanscore.corpus.records import Document, Span, build
 from spanscore.engine.inputs import Input
@@ -50,6 +51,7 @@ def tasks(found: Suspects, *, both: bool) -> Corpus:
     return build([_task(documents[name], suspected, both=both) for name, suspected in listed.items()])
 
 
+@checked
 def corrected(
     gold: Data,
     tasks: Data,

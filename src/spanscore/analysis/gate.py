@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 from xml.sax.saxutils import quoteattr
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from spanscore.analysis.agreement_beside import is_agreement, read_agreement
 from spanscore.analysis.compare import paired_test
 from spanscore.analysis.conditions import Condition, ResultRow, count
+from spanscore.arguments import checked
 from spanscore.corpus.records import field_error
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.files import finish_interrupted
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from spanscore.analysis.conditions import Kind
     from spanscore.result import Scores
     from spanscore.stats import Bootstrap
+
+Conditions: TypeAlias = "str | Sequence[str]"
+"""Conditions as users write them."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,13 @@ class Gate:
         return f"Gate({plural(len(self.checks), 'check')}, {state})"
 
 
+@checked
 def gate(
     results: str | Path | Result,
     *,
-    min: str | Sequence[str] = (),  # noqa: A002  # the user's word
-    max: str | Sequence[str] = (),  # noqa: A002
-    max_drop: str | Sequence[str] = (),
+    min: Conditions = (),  # noqa: A002  # the user's word
+    max: Conditions = (),  # noqa: A002
+    max_drop: Conditions = (),
     baseline: str | Path | Result | None = None,
     lower_bound: bool = False,
 ) -> Gate:

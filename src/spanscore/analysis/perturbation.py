@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from spanscore.align.span_groups import folded, lexicon_lines
 from spanscore.analysis.edits import Edit, all_cuts, edited, span_cuts
 from spanscore.analysis.text_noise import NOISE
+from spanscore.arguments import checked
 from spanscore.corpus.records import Document, build, refuse_repeated_ids
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.formats import read
@@ -112,6 +113,7 @@ def _of_table(path: str) -> list[Perturbation]:
     ]
 
 
+@checked
 def perturb(
     corpus: Corpus | str | Path,
     perturbations: str | Sequence[str | Perturbation],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from spanscore.arguments import checked
 from spanscore.engine.rescore import rescore
 from spanscore.errors import InputError, UsageError, plural, unknown
 from spanscore.result import tallies
@@ -94,6 +95,7 @@ class SamplePlan:
         return cast("str", from_above("report.planning", "plain")(self))
 
 
+@checked
 def plan(
     recall: float | None = None,
     *,

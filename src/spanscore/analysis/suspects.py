@@ -13,6 +13,7 @@ from spanscore.align.annotators import ALL, chosen
 from spanscore.align.documents import compare_texts, fit_text, join
 from spanscore.align.labels import LabelMap
 from spanscore.align.pairing import recode, without_repeats
+from spanscore.arguments import checked
 from spanscore.corpus.strings import Strings
 from spanscore.engine.inputs import Inputs
 from spanscore.errors import InputError, UsageError, plural, printable
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spanscore.align.account import Account
+    from spanscore.align.labels import GivenMap
     from spanscore.corpus import Corpus
-    from spanscore.engine.inputs import Data
+    from spanscore.engine.inputs import Data, Systems
     from spanscore.formats import Format
 
 SYSTEMS, LABELS, REPEAT = "systems", "two labels", "repeat"
@@ -80,15 +82,16 @@ class Suspects:
         return f"Suspects({plural(len(self.found), 'span')})"
 
 
+@checked
 def suspects(
     gold: Data,
-    systems: Mapping[str, Data],
+    systems: Systems,
     *,
     min_score: float = 0.5,
     min_systems: int | None = None,
     gold_format: str | Format | None = None,
     pred_format: str | Format | None = None,
-    pred_map: LabelMap | Mapping[str, str | None] | None = None,
+    pred_map: GivenMap = None,
     annotator: str | None = None,
 ) -> Suspects:
     """Find spans of the gold data that may be wrong, ranked by the number of systems that say so and their scores.

@@ -19,6 +19,7 @@ from spanscore.align import Pairing
 from spanscore.align.account import describe
 from spanscore.align.annotators import names_in, refuse_unknown
 from spanscore.align.spans import stretches
+from spanscore.arguments import checked
 from spanscore.corpus.columns import pieces
 from spanscore.engine.evaluate import with_shared_types
 from spanscore.engine.inputs import Inputs
@@ -204,6 +205,7 @@ class Sweep(Views, Rows):
         return from_above("report.figures", "curve_figure")([one for one in self.curves if one.type is None])
 
 
+@checked
 def sweep(
     gold: Data,
     systems: Data | Mapping[str, Data],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from spanscore.align.taxonomy import Taxonomy, key_of
+from spanscore.arguments import checked
 from spanscore.corpus import Corpus
 from spanscore.engine.inputs import Input
 from spanscore.engine.plan import Plan
@@ -102,6 +103,7 @@ class TypeAudit:
         }
 
 
+@checked
 def types(
     *sides: str | Path | Corpus | Sequence[str],
     format: str | Format | None = None,  # noqa: A002  # the user's word

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from spanscore.arguments import checked
 from spanscore.corpus import Corpus
 from spanscore.engine import score
 
@@ -105,8 +106,9 @@ class SpanEvaluator:
         self.iou_threshold = iou_threshold
         self.char_based = char_based
 
+    @checked
     def calculate_score_on_df(
-        self, results_df: Any, beta: float = 2, level: Literal["entity", "pii", "both"] = "both", **_: Any
+        self, results_df: Iterable[Any], beta: float = 2, level: Literal["entity", "pii", "both"] = "both", **_: Any
     ) -> EvaluationResult:
         """Return the scores of a frame with sentence_id, token, annotation, prediction and start_indices."""
         gold, pred = (Corpus.from_presidio_evaluator(results_df, side) for side in ("annotation", "prediction"))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from spanscore.arguments import checked
 from spanscore.corpus.annotators import ANNOTATORS
 from spanscore.corpus.columns import Column, Floats, Ints, Longs, frozen, mixed, ranges
 from spanscore.corpus.in_memory import InMemory
@@ -96,6 +97,7 @@ class Corpus(InMemory):
         return f"Corpus({', '.join(plural(count, noun) for count, noun in counted)})"
 
     @classmethod
+    @checked
     def from_documents(cls, documents: Iterable[Mapping[str, Any]]) -> Corpus:
         """Build a corpus from dictionaries in the native format.
 
@@ -106,6 +108,7 @@ class Corpus(InMemory):
         return from_mappings(documents)
 
     @classmethod
+    @checked
     def from_arrays(
         cls,
         ids: Sequence[str],

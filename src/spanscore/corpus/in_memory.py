@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from spanscore.arguments import checked
 from spanscore.spec import from_above
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class InMemory:
     """The methods of a corpus that read objects of other libraries, or make them."""
 
     @classmethod
+    @checked
     def from_tags(
         cls,
         tokens: Iterable[Sequence[str]],
@@ -30,7 +32,7 @@ class InMemory:
         *,
         scheme: str = "auto",
         repair: str = "begin",
-        ids: Sequence[str] | None = None,
+        ids: Sequence[str | int] | None = None,
     ) -> Corpus:
         """Build a corpus from lists of tokens and of their tags; the text is the tokens joined by spaces.
 
@@ -39,7 +41,8 @@ class InMemory:
         return cast("Corpus", _layout("from_tags")(tokens, tags, scheme=scheme, repair=repair, ids=ids))
 
     @classmethod
-    def from_spacy(cls, docs: Iterable[Any], *, group: str = "", ids: Sequence[str] | None = None) -> Corpus:
+    @checked
+    def from_spacy(cls, docs: Iterable[Any], *, group: str = "", ids: Sequence[str | int] | None = None) -> Corpus:
         """Build a corpus from spaCy documents: their entities, or the spans of a group.
 
         An id is `doc.user_data["id"]`, or the document's number.
@@ -47,13 +50,14 @@ class InMemory:
         return cast("Corpus", _layout("from_spacy")(docs, group=group, ids=ids))
 
     @classmethod
+    @checked
     def from_hf(
         cls,
         data: Iterable[Any],
         *,
         texts: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
-        ids: Sequence[str] | None = None,
+        ids: Sequence[str | int] | None = None,
         **options: Any,
     ) -> Corpus:
         """Build a corpus from a Hugging Face dataset (or rows) of tokens and tags, or from the output of a pipeline.
@@ -64,21 +68,28 @@ class InMemory:
         return cast("Corpus", _layout("from_hf")(data, texts=texts, names=names, ids=ids, **options))
 
     @classmethod
+    @checked
     def from_presidio(
-        cls, results: Iterable[Iterable[Any]], texts: Sequence[str] | None = None, *, ids: Sequence[str] | None = None
+        cls,
+        results: Iterable[Iterable[Any]],
+        texts: Sequence[str] | None = None,
+        *,
+        ids: Sequence[str | int] | None = None,
     ) -> Corpus:
         """Build a corpus from results of Presidio Analyzer: a list of RecognizerResult (or dictionaries) per text."""
         return cast("Corpus", _layout("from_presidio")(results, texts, ids=ids))
 
     @classmethod
+    @checked
     def from_gliner(
-        cls, results: Iterable[Any], texts: Sequence[str] | None = None, *, ids: Sequence[str] | None = None
+        cls, results: Iterable[Any], texts: Sequence[str] | None = None, *, ids: Sequence[str | int] | None = None
     ) -> Corpus:
         """Build a corpus from GLiNER's predictions, a list of entities per text, or from its training examples."""
         return cast("Corpus", _layout("from_gliner")(results, texts, ids=ids))
 
     @classmethod
-    def from_presidio_evaluator(cls, data: Any, column: str = "annotation") -> Corpus:
+    @checked
+    def from_presidio_evaluator(cls, data: Iterable[Any], column: str = "annotation") -> Corpus:
         """Build a corpus from data of presidio-evaluator: InputSamples, or the frame that `predict_dataset` returns.
 
         A frame has both sides, so choose one: the column `annotation` or `prediction`. A frame has no text; it is

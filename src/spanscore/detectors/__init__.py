@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spanscore.arguments import checked
 from spanscore.corpus import Corpus
 from spanscore.corpus.records import Document, build
 from spanscore.detectors.fingerprint import Fingerprint
@@ -53,6 +54,7 @@ def detector(spec: str | Detector, **options: Any) -> Detector:
     return REGISTRY.make(spec, **options)
 
 
+@checked
 def detect(corpus: Corpus, spec: str | Detector, **options: Any) -> Corpus:
     """Run a detector over the texts of a corpus and return its predictions.
 

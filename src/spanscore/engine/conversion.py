@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spanscore.align.annotators import chosen
+from spanscore.arguments import checked
 from spanscore.corpus.duplicates import once
 from spanscore.engine.inputs import Input
 from spanscore.files import atomic_file, atomic_folder, check_outputs, standard_output
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from spanscore.formats import Format
 
 
+@checked
 def convert(
     source: str | Path | Corpus,
     target: str | Path,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spanscore.align.documents import no_common_document, refuse_split_differently
+from spanscore.arguments import checked
 from spanscore.corpus import Corpus
 from spanscore.corpus.duplicates import DuplicateIds
 from spanscore.corpus.memory import keep_freed_memory
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from spanscore.measures import Measure
 
 
+@checked
 def score(
     gold: Data,
     pred: Data | Mapping[str, Data],

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Data = Corpus | str | Path | Iterable[Corpus] | Any
 """A corpus, a path, chunks of a corpus, or a Spark DataFrame."""
+Systems = Mapping[str, Data]
+"""Systems by name."""
 
 
 @dataclass(frozen=True, eq=False)

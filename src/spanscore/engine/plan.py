@@ -13,6 +13,7 @@ from spanscore.align.annotators import ALL, DOCUMENT, choose, chosen_gold
 from spanscore.align.levels import LevelNaming, View
 from spanscore.align.score_thresholds import ScoreThresholds
 from spanscore.align.taxonomy import DEFAULT_LEVEL, Taxonomy, levels_of
+from spanscore.arguments import checked
 from spanscore.corpus.annotators import ANNOTATOR
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures import DEFAULT, LINKING, Measure, expand
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spanscore.align.documents import Extra
+    from spanscore.align.labels import GivenMap
     from spanscore.align.resolve import Resolve
     from spanscore.align.taxonomy import Level
     from spanscore.corpus import Corpus
@@ -81,14 +83,15 @@ class Plan:
     """Whether to keep for each gold span whether it was found."""
 
     @classmethod
+    @checked
     def of(
         cls,
         measures: str | Measure | Sequence[str | Measure] | None = None,
         *,
         beta: float = 1.0,
-        label_map: LabelMap | Mapping[str, str | None] | None = None,
-        gold_map: LabelMap | Mapping[str, str | None] | None = None,
-        pred_map: LabelMap | Mapping[str, str | None] | None = None,
+        label_map: GivenMap = None,
+        gold_map: GivenMap = None,
+        pred_map: GivenMap = None,
         align: str | None = None,
         taxonomy: Taxonomy | str | Path | Mapping[str, Any] | None = None,
         levels: str | Sequence[str] = (),

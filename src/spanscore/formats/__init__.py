@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from spanscore.arguments import checked
 from spanscore.corpus import Corpus
 from spanscore.corpus.memory import keep_freed_memory
 from spanscore.corpus.records import refuse_repeated_ids
@@ -42,6 +43,7 @@ MOST_FIELDS = 40
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,40}")
 
 
+@checked
 def read(path: str | Path, format: str | Format | None = None, **options: Any) -> Corpus:  # noqa: A002
     """Read a file or folder as a corpus. `-` is standard input, gzip is unpacked, the format is auto-detected.
 
@@ -57,6 +59,7 @@ def together(chunks: Iterable[Corpus]) -> Corpus:
     return corpus
 
 
+@checked
 def read_chunks(
     path: str | Path,
     format: str | Format | None = None,  # noqa: A002

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.align.score_thresholds import ScoreThresholds
 from spanscore.align.taxonomy import Taxonomy, levels_of
+from spanscore.arguments import checked
 from spanscore.corpus import Corpus
 from spanscore.engine.inputs import Input
 from spanscore.errors import UsageError, unknown
@@ -20,7 +21,7 @@ from spanscore.stats import Bootstrap
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spanscore.align import LabelMap
+    from spanscore.align.labels import GivenMap
     from spanscore.detectors import Detector
     from spanscore.formats import Format
     from spanscore.result import Result
@@ -41,6 +42,7 @@ SETTINGS = (
 """Settings of a job that are passed on as they are."""
 
 
+@checked
 def run(
     dataset: str | Path | Corpus,
     detector: str | Detector = "presidio",
@@ -49,9 +51,9 @@ def run(
     language: str | None = None,
     entities: str | Sequence[str] = (),
     format: str | Format | None = None,  # noqa: A002  # the user's word
-    label_map: LabelMap | Mapping[str, str | None] | None = None,
-    gold_map: LabelMap | Mapping[str, str | None] | None = None,
-    pred_map: LabelMap | Mapping[str, str | None] | None = None,
+    label_map: GivenMap = None,
+    gold_map: GivenMap = None,
+    pred_map: GivenMap = None,
     score_threshold: float | str | Mapping[str, Any] | None = None,
     ci: Bootstrap | float | None = None,
     by: str | Sequence[str] = (),

@@ -23,6 +23,7 @@ from spanscore.align.pairing import without_repeats
 from spanscore.align.score_thresholds import ScoreThresholds
 from spanscore.align.span_groups import ATTRIBUTE
 from spanscore.align.taxonomy import DEFAULT_LEVEL
+from spanscore.arguments import check_fields
 from spanscore.corpus.corpus import INVENTED
 from spanscore.corpus.records import build
 from spanscore.detectors import REGISTRY, DetectorError, Failure, UntrustedError
@@ -40,6 +41,7 @@ from spanscore.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from spanscore.align.labels import GivenMap
     from spanscore.align.resolve import Resolve
     from spanscore.align.taxonomy import Level, Taxonomy
     from spanscore.corpus import Corpus
@@ -60,11 +62,11 @@ class Job:
     beta: float = 2.0
     score_threshold: ScoreThresholds = field(default_factory=ScoreThresholds)
     entities: tuple[str, ...] = ()
-    label_map: LabelMap | Mapping[str, str | None] | None = None
+    label_map: GivenMap = None
     """What the user renames labels to on both sides, instead of what the entity alignment finds."""
-    gold_map: LabelMap | Mapping[str, str | None] | None = None
+    gold_map: GivenMap = None
     """The same for gold labels; its entries count instead of those of `label_map`."""
-    pred_map: LabelMap | Mapping[str, str | None] | None = None
+    pred_map: GivenMap = None
     """The same for predicted labels; its entries count instead of those of `label_map`."""
     taxonomy: Taxonomy | None = None
     """By which types are aligned, instead of the default map."""
@@ -83,6 +85,9 @@ class Job:
     by: tuple[str, ...] = ()
     annotator: str = ""
     """Whose annotations are the gold data, if it has several: a name, all, majority, union or intersection."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @cached_property
     def maps(self) -> dict[str, LabelMap]:
@@ -190,9 +195,9 @@ def _run(
     description = pool.describe()
     types = description.types
     sources: dict[str, Any] = {
-        "user": LabelMap.of(job.label_map).to,
-        "user_gold": LabelMap.of(job.gold_map).to,
-        "user_pred": LabelMap.of(job.pred_map).to,
+        "user": job.maps["label_map"].to if "label_map" in job.maps else {},
+        "user_gold": job.maps["gold_map"].to if "gold_map" in job.maps else {},
+        "user_pred": job.maps["pred_map"].to if "pred_map" in job.maps else {},
         "from_model": types.from_model,
         "from_recognizers": types.from_recognizers,
         "supported": types.supported,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.analysis.perturbation import NAMES, ORIGINAL, PERTURBATION, SOURCE, perturb, perturbations
 from spanscore.analysis.stress import Stress
+from spanscore.arguments import checked
 from spanscore.errors import UsageError, unknown
 from spanscore.formats import read
 from spanscore.pipeline.run import Job, Observer, chosen_detector, run
@@ -54,6 +55,7 @@ def run_stress(job: Job, observer: Observer | None = None) -> tuple[Outcome, Jou
     return replace(outcome, result=noted, notes=(NOTE, *outcome.notes)), journal, found
 
 
+@checked
 def stress(
     gold: Corpus | str | Path,
     detector: str | Detector,

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spanscore.arguments import checked
 from spanscore.engine.rescore import rescore
 from spanscore.errors import UsageError
 from spanscore.report.page import MAX_MB, RIGHT, check_target
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from spanscore.result.privacy import Text
 
 
+@checked
 def report(
     results: str | Path | Result,
     output: str | Path | None = None,

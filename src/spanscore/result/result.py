@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from spanscore.align.taxonomy import LEVELS
+from spanscore.arguments import checked
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures import measure as as_measure
 from spanscore.result.views import Rows, Views
@@ -81,6 +82,7 @@ class Result(Views, Rows):
     settings: dict[str, Any] = field(default_factory=dict)
     """Everything besides the inputs that is needed to reproduce the scores."""
 
+    @checked
     def __getitem__(self, key: str | tuple[str, str]) -> Scores:
         measure, system = (key, None) if isinstance(key, str) else key
         measure, level = split_level(measure)

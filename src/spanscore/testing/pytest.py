@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spanscore.arguments import checked
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures.thresholds import reaches
 from spanscore.result import NUMBERS
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["assert_f", "assert_precision", "assert_recall"]
 
 
+@checked
 def assert_recall(result: Result, type: str | None = None, *, at_least: float, **more: Any) -> None:  # noqa: A002
     """Fail unless the recall, overall or of one type, is at least this high.
 
@@ -49,12 +51,14 @@ def assert_recall(result: Result, type: str | None = None, *, at_least: float, *
     _assert("recall", result, type, at_least, **more)
 
 
+@checked
 def assert_precision(result: Result, type: str | None = None, *, at_least: float, **more: Any) -> None:  # noqa: A002
     """Fail unless the precision, overall or of one type, is at least this high; see `assert_recall`."""
     __tracebackhide__ = True
     _assert("precision", result, type, at_least, **more)
 
 
+@checked
 def assert_f(result: Result, type: str | None = None, *, at_least: float, **more: Any) -> None:  # noqa: A002
     """Fail unless F, overall or of one type, is at least this high; see `assert_recall`."""
     __tracebackhide__ = True
