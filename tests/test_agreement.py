@@ -274,11 +274,11 @@ def test_the_matrix_shows_what_only_one_marked_in_the_first_row_and_column() -> 
     second = ss.Corpus.from_arrays(["d"], [0, 0, 0], [0, 4, 15], [3, 7, 19], ["PER", "LOC", "ORG"], text=text)
     lines = [line.split() for line in matrices(ss.agree({"a": first, "b": second}, "exact")).splitlines()]
     assert lines == [
-        ["a", "\\", "b,", "exact", "(only", "a)", "LOC", "ORG", "PER"],
+        ["a", "\\", "b,", "exact", "(only", "a)", "LOC", "PER", "ORG"],
         ["(only", "b)", "·", "1", "·", "·"],
-        ["LOC", "·", "·", "1", "·"],
+        ["LOC", "·", "·", "·", "1"],
+        ["PER", "1", "·", "1", "·"],
         ["ORG", "·", "·", "·", "·"],
-        ["PER", "1", "·", "·", "1"],
     ]
 
 

@@ -48,7 +48,7 @@ def test_the_matrix_of_a_run(page: Any, tmp_path: Path) -> None:
     assert "EMAIL_ADDRESS" in names
     rows = texts(page, "#confusion-matrix .ytick text")
     assert (names[0], rows[0]) == ("(missed)", "(spurious)")
-    assert names[1:] == rows[1:]
+    assert names[1:] == rows[1:]  # all of them: none is cut off at the edge
     signature = json.loads((tmp_path / "out" / "metrics.json").read_text())["signatures"][0]
     assert texts(page, "h1 + p") == ["Counted by iou."]
     assert texts(page, ".signature") == [signature]
@@ -114,7 +114,13 @@ def test_hostile_types_are_shown_and_nothing_runs(page: Any, hostile: dict[Any, 
 
 def test_types_are_in_the_order_of_the_report() -> None:
     """The most errors first, then the most frequent ones, then by name."""
-    cells = {("A", "A"): 5, ("B", "B"): 9, ("C", "C"): 5, ("D", "D"): 1, ("D", None): 2}
+    cells: dict[tuple[str | None, str | None], int] = {
+        ("A", "A"): 5,
+        ("B", "B"): 9,
+        ("C", "C"): 5,
+        ("D", "D"): 1,
+        ("D", None): 2,
+    }
     assert confusion.matrix(cells)[0] == ["(spurious)", "D", "B", "A", "C"]
 
 

@@ -139,6 +139,7 @@ def test_verdicts_on_disagreements_can_be_exported(page: Any, folder: Path) -> N
     expect(page.locator("#lead")).to_contain_text("bob did not mark 2 of ann's 4 spans: 50% [")
     expect(page.locator("#lead")).to_contain_text("ann did not mark 2 of bob's 4 spans: 50% [")
     assert page.locator("#types thead th").all_inner_texts()[1].startswith("only ann")
+    assert page.locator("#verdicts [data-verdict=correct]").inner_text().startswith("✓ same")
     reasons = page.locator(".example .why").all_inner_texts()
     assert "PER [8, 11) is marked by bob; ann marked nothing that overlaps it." in reasons
     assert not any(word in " ".join(reasons) for word in ("gold", "Gold", "redicted"))

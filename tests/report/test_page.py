@@ -145,6 +145,9 @@ def test_notes_begin_with_what_was_not_looked_for_or_left_out() -> None:
     result = result.with_warnings(["a note.", "the detector does not look for CITY (2)."])
     first, rest = notes(result, ["another note."])
     assert first[0] == "Not looked for by the detector: CITY (2 spans, counted as missed)."
+    masked = ss.score(corpus(NAMES), corpus(NAMES), "leak").with_settings(not_looked_for=["CITY"])
+    covered = "1 span, counted as missed where no other prediction covers them"
+    assert notes(masked)[0] == [f"Not looked for by the detector: CITY ({covered})."]
     assert "1 gold document without output" in first[1]
     assert rest == ["a note.", "another note."]
 

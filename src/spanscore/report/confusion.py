@@ -46,9 +46,9 @@ def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -
     size = range(len(columns))
     longest = min(max(map(len, columns)), 40)
     layout = {
-        "width": max(60 + 7 * longest + 44 * len(columns), 360),
+        "width": max(60 + 11 * longest + 44 * len(columns), 360),
         "height": max(60 + 6 * longest + 30 * len(rows), 300),
-        "margin": {"l": 40 + 7 * longest, "t": 40 + 6 * longest, "r": 20, "b": 20},
+        "margin": {"l": 40 + 7 * longest, "t": 40 + 6 * longest, "r": 20 + 4 * longest, "b": 20},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif"},

@@ -96,6 +96,8 @@ def notes(result: Result, more: Sequence[str] = ()) -> tuple[list[str], list[str
         by_type = max(result.scores, key=lambda one: len(named & set(one.by_type)))
         spans = sum(int(hits(by_type, name)[3]) for name in named & set(by_type.by_type))
         counted = f"{plural(spans, 'span')}, counted as missed"
+        if any(one.measure.type_blind for one in result.scores):
+            counted += " where no other prediction covers them"
         first.insert(0, f"Not looked for by the detector: {names} ({counted if spans else 'no spans'}).")
     return first, rest
 

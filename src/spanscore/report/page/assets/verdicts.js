@@ -24,7 +24,7 @@ export function groupOf(verdict) {
 }
 
 /**
- * Return what to call a verdict: in linking data, a wrong attribute is a wrong link; of annotators, none misses anything.
+ * Return what to call a verdict: in linking data, a wrong attribute is a wrong link; of annotators, none is right or wrong.
  * @param {Head} head
  * @param {Scores} scores
  * @param {string} verdict
@@ -33,6 +33,8 @@ export function verdictName(head, scores, verdict) {
   if (verdict === "wrong attribute" && scores.linking) return "wrong link";
   if (head.gold !== "gold" && verdict === "missed") return `only ${visible(head.gold)}`;
   if (head.gold !== "gold" && verdict === "spurious") return `only ${visible(scores.system)}`;
+  if (head.gold !== "gold" && verdict === "correct") return "same";
+  if (head.gold !== "gold" && verdict === "wrong type") return "another type";
   if (verdict === "correct" && scores.measure.startsWith("leak")) return "hidden";
   return verdict;
 }
