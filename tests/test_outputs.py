@@ -178,6 +178,30 @@ def test_nothing_is_written_through_planted_links(name: str, data: Path) -> None
     assert sorted(path.name for path in (data / "out").iterdir()) == names
 
 
+PAGES = {
+    "summary": ("summary", "out"),
+    "report": ("report", "out"),
+    "report -o": ("report", "out", "-o", "out/report.html"),
+    "another name": ("report", "out", "-o", "out/mine.html"),
+    "gate": ("gate", "out", "--min", "f=0", "--junit", "out/gate.xml"),
+    "sweep": ("sweep", "gold.jsonl", "p=pred.jsonl", "--json", "out/sweep.json"),
+    "convert": ("convert", "gold.jsonl", "out/all.jsonl"),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_later_commands_replace_links_in_a_results_folder(name: str, data: Path) -> None:
+    spanscore(*CALLS["run"], cwd=data)
+    (data / "victim").write_text("mine")
+    for planted in ("summary.html", "report.html", "mine.html", "gate.xml", "sweep.json", "all.jsonl"):
+        (data / "out" / planted).unlink(missing_ok=True)
+        (data / "out" / planted).symlink_to(data / "victim")
+    before = {path.name for path in (data / "out").iterdir() if path.is_symlink()}
+    spanscore(*PAGES[name], cwd=data)
+    assert (data / "victim").read_text() == "mine"
+    assert len(before - {path.name for path in (data / "out").iterdir() if path.is_symlink()}) == 1
+
+
 def test_a_journal_that_is_a_link_is_not_continued(data: Path) -> None:
     (data / "mine.py").write_text("def find(text, language):\n    raise ValueError\n")
     spanscore(*CALLS["run"], cwd=data, code=2)

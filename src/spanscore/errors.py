@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,12 +32,31 @@ class UsageError(SpanscoreError):
     """A call with an unknown name, an invalid value, or options that cannot be combined."""
 
 
-class TerminatedError(BaseException):
-    """A signal that ends the program. Like KeyboardInterrupt, it passes through code that catches exceptions."""
+class TerminatedError(KeyboardInterrupt):
+    """A signal that ends the program; it passes through code that catches exceptions."""
 
-    def __init__(self, signal: int) -> None:
-        super().__init__(f"ended by signal {signal}")
-        self.signal = signal
+
+class Termination:
+    """The signal that ends the program, if one has arrived, and whether the command is still running."""
+
+    number: int | None = None
+    running = True
+
+    def arrive(self, number: int, _: object) -> None:
+        """End the command, and clean up files and processes on the way; once it has ended, exit at once."""
+        self.number = number
+        if not self.running:
+            os._exit(128 + number)
+        self.check()
+
+    def check(self) -> None:
+        """Raise if a signal has arrived. Call this after the user's code, which may have caught the exception."""
+        if self.number is not None:
+            raise TerminatedError(f"ended by signal {self.number}")
+
+
+TERMINATION = Termination()
+"""That of this process; only the command line handles signals."""
 
 
 class MissingExtraError(SpanscoreError):

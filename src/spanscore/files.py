@@ -65,10 +65,11 @@ def is_output(name: str) -> bool:
 def atomic_file(path: str | Path, *, mode: int = 0o666, follow: bool = True) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only once it is complete; pipes and devices are written directly.
 
-    `mode` is subject to the user's umask. A symbolic link is followed unless another user made it; without `follow`, it
-    is replaced. Files that killed processes left behind here are removed.
+    `mode` is subject to the user's umask. A symbolic link is followed unless another user made it; without `follow`, and
+    in a folder that holds output files, it is replaced. Files that killed processes left behind here are removed.
     """
     try:
+        follow = follow and not _holds_outputs(Path(path).parent)
         if follow and Path(path).exists() and not Path(path).is_file():
             with Path(path).open("wb") as file:
                 yield file
@@ -110,6 +111,11 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
             shutil.rmtree(place, ignore_errors=True)
     except OSError as error:
         raise InputError(f"cannot write this folder ({error.strerror}).", str(path)) from None
+
+
+def _holds_outputs(folder: Path) -> bool:
+    """Return whether a folder holds files that a command wrote, or links in their places."""
+    return any(os.path.lexists(folder / name) for name in OUTPUTS)
 
 
 def append_file(path: Path) -> IO[bytes]:

@@ -246,11 +246,21 @@ def test_impossible_settings_are_refused_before_detection(call: tuple[str, ...],
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.parametrize("jobs", JOBS)
-def test_a_signal_ends_the_run_whatever_the_function_catches(number: signal.Signals, jobs: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "caught",
+    [
+        pytest.param("except Exception: pass", marks=pytest.mark.slow),
+        "except BaseException: pass",
+        "except: raise ValueError",
+        pytest.param("finally: return []", marks=pytest.mark.slow),
+    ],
+)
+def test_a_signal_ends_the_run_whatever_the_function_catches(
+    number: signal.Signals, jobs: str, caught: str, tmp_path: Path
+) -> None:
     """The journal stays, and the run can be continued."""
     (tmp_path / "slow.py").write_text(
-        "import pathlib, time\n\n\ndef find(text, language):\n    pathlib.Path('started').touch()\n"
-        "    try:\n        time.sleep(0.05)\n    except Exception:\n        pass\n    return []\n"
+        f"import time\n\n\ndef find(text, language):\n    try:\n        time.sleep(0.05)\n    {caught}\n    return []\n"
     )
     write(tmp_path / "data.jsonl", [{"id": str(i), "text": "Ann", "spans": []} for i in range(400)])
     call = [
@@ -261,6 +271,8 @@ def test_a_signal_ends_the_run_whatever_the_function_catches(number: signal.Sign
         "data.jsonl",
         "--detector",
         "python(function=slow:find)",
+        "--max-failures",
+        "400",
         "--jobs",
     ]
     process = subprocess.Popen([*call, jobs, "-o", "out"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -275,3 +287,28 @@ def test_a_signal_ends_the_run_whatever_the_function_catches(number: signal.Sign
     kept = journal.read_text().splitlines()
     assert 0 < len(kept) < 400
     assert '"failure"' not in journal.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("where", ["while it is imported", "in the last call"])
+def test_a_signal_that_the_users_code_swallows_is_not_lost(number: signal.Signals, where: str, tmp_path: Path) -> None:
+    swallow = f"try:\n    os.kill(os.getpid(), {int(number)}); time.sleep(9)\nexcept BaseException:\n    pass\n"
+    inside = "".join(f"    {line}\n" for line in swallow.splitlines())
+    imported = where == "while it is imported"
+    (tmp_path / "mine.py").write_text(
+        f"import os, time\n{swallow if imported else ''}\ndef find(text, language):\n"
+        f"{'' if imported else inside}    return []\n"
+    )
+    write(tmp_path / "data.jsonl", [{"id": "a", "text": "Ann", "spans": []}])
+    call = ("run", "data.jsonl", "--detector", "python(function=mine:find)", "-o", "out")
+    spanscore(*call, cwd=tmp_path, code=128 + number)
+    assert not (tmp_path / "out" / "results.json").exists()
+
+
+def test_a_signal_that_nohup_ignores_stays_ignored(mine: Path) -> None:
+    (mine / "mine.py").write_text(
+        f"import os\ndef find(text, language):\n    os.kill(os.getpid(), {int(signal.SIGHUP)})\n    return []\n"
+    )
+    call = [sys.executable, "-m", "spanscore", "run", "data.jsonl", "--detector", "python(function=mine:find)"]
+    ended = subprocess.run(["nohup", *call, "-o", "out"], cwd=mine, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr

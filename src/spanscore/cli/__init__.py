@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from spanscore.errors import SpanscoreError, TerminatedError, printable
+from spanscore.errors import TERMINATION, SpanscoreError, printable
 from spanscore.version import __version__
 
 SECTIONS = {
@@ -97,40 +97,26 @@ def cli() -> None:
     """
 
 
-class Termination:
-    """The signal that ends the program, if one has arrived, and whether the command is still running."""
-
-    number: int | None = None
-    running = True
-
-    def arrive(self, number: int, _: object) -> None:
-        """End the command, and clean up files and processes on the way; once it has ended, exit at once."""
-        self.number = number
-        if not self.running:
-            os._exit(128 + number)
-        raise TerminatedError(number)
-
-
 def main() -> None:
     """Run the command and exit: 0 done, 1 a gate failed, 2 wrong input or call, 128 + n ended by signal n.
 
     The exception of a signal may be raised anywhere, also while a library is imported that turns it into another
     exception, or while an error is printed. So the signal decides the exit code, not the exception that arrives here.
     """
-    termination = Termination()
     try:
         with suppress(ValueError):  # not in the main thread
-            for name in ("SIGTERM", "SIGHUP"):
-                if hasattr(signal, name):
-                    signal.signal(getattr(signal, name), termination.arrive)
+            for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+                number = getattr(signal, name, None)
+                if number is not None and signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets it
+                    signal.signal(number, TERMINATION.arrive)
         code = _run()
-        termination.running = False
+        TERMINATION.running = False
     except BaseException as error:
-        termination.running = False
-        if termination.number is None and not isinstance(error, KeyboardInterrupt):
+        TERMINATION.running = False
+        if TERMINATION.number is None and not isinstance(error, KeyboardInterrupt):
             raise
         code = 130
-    sys.exit(128 + termination.number if code and termination.number else code)
+    sys.exit(code if TERMINATION.number is None else 128 + TERMINATION.number)
 
 
 def _run() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,7 +169,7 @@ def resumable(corpus: Corpus, output: str, *, quiet: bool) -> Iterator[Any]:
             yield shown
     except KeyboardInterrupt:
         click.echo(f"spanscore: interrupted; continue with: --resume -o {printable(output, limit=255)}", err=True)
-        sys.exit(130)
+        raise
 
 
 def _print(outcome: Outcome, metrics: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spanscore.detectors import Description, Detector, DetectorError, Fingerprint
 from spanscore.detectors.user_errors import explained
 from spanscore.engine.processes import ProcessPool
-from spanscore.errors import SpanscoreError, UsageError
+from spanscore.errors import TERMINATION, SpanscoreError, UsageError
 from spanscore.pipeline.languages import PerLanguage
 
 if TYPE_CHECKING:
@@ -61,13 +61,17 @@ class _ThisProcess(DetectorPool):
         self._detector = detector
 
     def describe(self) -> Description:
-        return self._detector.describe()
+        found = self._detector.describe()
+        TERMINATION.check()
+        return found
 
     def fingerprint(self) -> Fingerprint:
         return self._detector.fingerprint()
 
     def detections(self, documents: Sequence[Document]) -> Iterator[tuple[Detection, float]]:
-        return self._detector.timed(documents)
+        for found in self._detector.timed(documents):
+            TERMINATION.check()
+            yield found
 
     def close(self) -> None:
         self._detector.close()
