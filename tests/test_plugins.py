@@ -188,4 +188,6 @@ def test_wrong_plug_ins_and_options_are_explained(folder: Path) -> None:
     assert "capitals has no option 'lable'; did you mean 'label'?" in spanscore(folder, *run, code=2)
     assert "but conll reads single files" in spanscore(folder, "check", "notes", "--format", "conll", code=2)
     (folder / "other").mkdir(exist_ok=True)
+    assert "this is a folder or zip file without files" in spanscore(folder, "check", "other", code=2)
+    (folder / "other" / "readme").write_text("Nothing.")
     assert "this is a folder in no format that reads folders" in spanscore(folder, "check", "other", code=2)

@@ -65,8 +65,8 @@ def is_output(name: str) -> bool:
 def atomic_file(path: str | Path, *, mode: int = 0o666, follow: bool = True) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only once it is complete; pipes and devices are written directly.
 
-    `mode` is subject to the user's umask. A symbolic link is followed unless another user made it; without `follow`, and
-    in a folder that holds output files, it is replaced. Files that killed processes left behind here are removed.
+    `mode` is subject to the user's umask. A symbolic link is followed unless another user made it; without `follow`,
+    and in a folder that holds output files, it is replaced. Files that killed processes left behind here are removed.
     """
     try:
         follow = follow and not _holds_outputs(Path(path).parent)
