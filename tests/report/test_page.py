@@ -87,11 +87,24 @@ def test_what_masking_leaves_of_each_type() -> None:
     gold, pred = corpus(NAMES, NAMES), corpus([(0, 7, "CITY"), (12, 15, "CITY")], [(0, 19, "URL")])
     head = Payload(ss.score(gold, pred, ["leak", "exact"])).head(np.zeros(1, np.int64), {})
     leak, exact = head["scores"]
-    assert [[head["labels"][code], *counts] for code, *counts in leak["fates"]] == [
+    assert leak["outcomes"]["verdicts"] == ["exposed", "partly hidden", "correct"]
+    assert [[head["labels"][code], *counts] for code, *counts in leak["outcomes"]["types"]] == [
         ["CITY", 2, 0, 0],
         ["PERSON", 0, 1, 3],
     ]
-    assert exact["fates"] is None
+    assert (leak["masking"], exact["masking"], exact["outcomes"]) == (True, False, None)
+
+
+def test_a_measure_without_types_has_outcomes_instead_of_confusions() -> None:
+    """Wrong links are shown as such, under any type."""
+    sides = []
+    for label, entity in (("CITY", "Q90"), ("PERSON", "Q830149")):
+        span = {"start": 0, "end": 7, "label": label, "attrs": {"kbid": entity}}
+        more = [{"start": 12, "end": 15, "label": "CITY", "attrs": {"kbid": "Q1"}}] if label == "CITY" else []
+        sides.append(ss.Corpus.from_documents([{"id": "d", "spans": [span, *more]}]))
+    scores = Payload(ss.score(sides[0], sides[1], "strong_link_match")).head(np.zeros(1, np.int64), {})["scores"][0]
+    assert scores["outcomes"]["verdicts"] == ["missed", "wrong attribute", "correct"]
+    assert [row[1:] for row in scores["outcomes"]["types"]] == [[1, 1, 0]]
 
 
 def test_a_missed_span_has_no_score() -> None:

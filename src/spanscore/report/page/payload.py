@@ -23,7 +23,7 @@ from spanscore.result import NUMBERS
 from spanscore.result.privacy import allowed
 from spanscore.result.tables import known
 from spanscore.stats import Bootstrap
-from spanscore.verdicts import VERDICTS
+from spanscore.verdicts import CORRECT, EXPOSED, MISSED, PARTLY_HIDDEN, VERDICTS, verdicts
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
@@ -228,7 +228,8 @@ class Payload:
             ],
             "slices": {key: _slices(one, bootstrap, key) for key in self._keys},
             "confusion": [[codes[a], codes[b], count] for (a, b), count in one.confusion.items()],
-            "fates": _fates(one, label),
+            "masking": one.judgement.exposure is not None,
+            "outcomes": _outcomes(one, label),
             "curves": _curves(curves),
         }
 
@@ -343,15 +344,21 @@ def _comparison(record: Mapping[str, Any] | None, systems: Sequence[str]) -> dic
     return {**{name: record[name] for name in ("systems", "alpha", "permutations")}, "differences": differences}
 
 
-def _fates(one: Scores, label: dict[str, int]) -> list[list[int]] | None:
-    """Return how many gold spans of each type are exposed, partly hidden and hidden; None if not about masking."""
+def _outcomes(one: Scores, label: dict[str, int]) -> dict[str, Any] | None:
+    """Return the gold spans of each type by verdict, the right one last; None if the measure compares types."""
     judged = one.judgement
-    if judged.exposure is None:
+    if judged.exposure is None and judged.typed:
         return None
-    gold = judged.pairing.gold
-    counts = np.zeros((len(gold.labels), 3), np.int64)
-    np.add.at(counts, (gold.label, judged.exposure.fate), 1)
-    return [[label[name], *reversed(row)] for name, row in zip(gold.labels, counts.tolist(), strict=True) if any(row)]
+    gold, found = judged.pairing.gold, verdicts(judged)[0].verdict
+    used = {EXPOSED, PARTLY_HIDDEN} if judged.exposure is not None else {MISSED, *np.unique(found).tolist()}
+    columns = [*sorted(used - {CORRECT}, key=lambda code: (code not in (MISSED, EXPOSED), code)), CORRECT]
+    counts = np.zeros((len(gold.labels), len(VERDICTS)), np.int64)
+    np.add.at(counts, (gold.label, found), 1)
+    rows = zip(gold.labels, counts[:, columns].tolist(), strict=True)
+    return {
+        "verdicts": [VERDICTS[code] for code in columns],
+        "types": [[label[name], *row] for name, row in rows if any(row)],
+    }
 
 
 def _spans(side: Corpus, doc: int, label: dict[str, int], entities: bool) -> list[Any]:

@@ -156,7 +156,7 @@ export function whyOf(i) {
   const { examples } = scores;
   const span = `${typesOf(i)[0]} [${examples.gs[i]}, ${examples.ge[i]})`;
   if (head.gold !== "gold") return examples.why[i] || `${span} is marked by ${head.gold} and by ${scores.system}.`;
-  return examples.why[i] || `Gold ${span} ${scores.fates ? "is hidden by predictions" : "was found"}.`;
+  return examples.why[i] || `Gold ${span} ${scores.masking ? "is hidden by predictions" : "was found"}.`;
 }
 
 /**
@@ -193,7 +193,7 @@ function makeRow(place, key) {
   const verdict = head.verdicts[examples.verdict[i]];
   const group = groupOf(verdict);
   const [gold, cell] = typesOf(i);
-  const types = scores.fates ? (examples.gl[i] < 0 ? cell : gold) : `${gold} → ${cell}`;
+  const types = scores.masking ? (examples.gl[i] < 0 ? cell : gold) : `${gold} → ${cell}`;
   const number = examples.doc[i];
   const room = h("div", { class: "room" });
   const times = examples.times?.[i] ?? 0;

@@ -1,5 +1,5 @@
-// The confusion matrix: the same types in the same order on both axes, missed and spurious spans first. A measure about masking
-// has no predicted types: its matrix shows what masking leaves of each gold type.
+// The confusion matrix: the same types in the same order on both axes, missed and spurious spans first. A measure that does
+// not compare types, such as one of masking or linking, has a matrix of gold types and verdicts.
 import { bodyOf, button, byId, choice, fill, grouped, h, labelled, scrolling, visible } from "./dom.js";
 import { change, state } from "./state.js";
 import { SYMBOLS, groupOf, verdictName } from "./verdicts.js";
@@ -10,7 +10,7 @@ import { showExamples, view } from "./view.js";
 /** @typedef {[number, number, number]} Cell gold code, predicted code, count */
 
 export const OTHERS = -2; // the code of all types that have no row of their own
-const FATES = ["exposed", "partly hidden", "correct"];
+const FLAT = 8; // columns whose names are short enough to be horizontal
 const CONFUSIONS = 10; // length of the list of the most frequent errors
 
 /** What to call the column of gold spans without a match.
@@ -94,7 +94,7 @@ export function matrixTable(down, across, counts, { id, caption, rowTitle, colum
     made.style.setProperty("--heat", String(0.12 + 0.38 * heat));
     return made;
   };
-  return scrolling(caption, h("table", { id, class: across.length > FATES.length ? "matrix" : "matrix flat" },
+  return scrolling(caption, h("table", { id, class: down !== across && across.length <= FLAT ? "matrix flat" : "matrix" },
     h("caption", {}, caption),
     h("thead", {}, h("tr", {}, h("td", { class: "corner" }, `${rowTitle} ↓ ${columnTitle} →`), across.map((b) => h("th", { scope: "col", title: columnName(b) }, h("span", {}, name(columnName(b), () => pick(null, b), b)))), h("th", { scope: "col" }, h("span", {}, "sum")))),
     h("tbody", {}, down.map((a, i) => h("tr", {}, h("th", { scope: "row", title: rowName(a) }, name(rowName(a), () => pick(a, null), a)), across.map((_, j) => cell(i, j)), h("td", { class: "sum" }, grouped(rows[i])))),
@@ -115,34 +115,38 @@ export function zoomed() {
   return state.z === "all" ? Infinity : Number(state.z) || 12;
 }
 
-/** What masking leaves of each gold type, the types with the most readable spans first.
- * @param {[number, number, number, number][]} fates
+/** The outcome for the gold spans of each type, the types with the most errors first.
+ * @param {{verdicts: string[], types: number[][]}} outcomes the last verdict is the right one
  */
-function drawFates(fates) {
+function drawOutcomes({ verdicts, types }) {
   const { head, scores } = view;
-  const across = FATES.map((name) => head.verdicts.indexOf(name));
-  const sorted = [...fates].sort(([a, x, y, z], [b, m, n, o]) => m + n - x - y || o - z || a - b);
+  const across = verdicts.map((name) => head.verdicts.indexOf(name));
+  const wrong = (/** @type {number[]} */ row) => row.slice(1, -1).reduce((sum, count) => sum + count, 0);
+  const sorted = [...types].sort((one, other) => wrong(other) - wrong(one) || other[other.length - 1] - one[one.length - 1] || one[0] - other[0]);
   const left = sorted.slice(zoomed());
   const named = left.length ? sorted.slice(0, zoomed()) : sorted;
   const down = [...named.map(([code]) => code), ...(left.length ? [OTHERS] : [])];
   const counts = [...named.map(([, ...row]) => row), ...(left.length ? [across.map((_, j) => left.reduce((sum, row) => sum + row[j + 1], 0))] : [])];
   const type = (/** @type {number} */ code) => (code === OTHERS ? `(${left.length} other types)` : visible(head.labels[code]));
-  const fate = (/** @type {number} */ code) => verdictName(head, scores, head.verdicts[code]);
+  const outcome = (/** @type {number} */ code) => verdictName(head, scores, head.verdicts[code]);
   const kind = (/** @type {number} */ code) => groupOf(head.verdicts[code]);
   const pick = (/** @type {number | null} */ a, /** @type {number | null} */ b) => showExamples(b === null ? { g: a ?? "", v: "all" } : { g: a ?? "", v: head.verdicts[b] });
   const picks = (/** @type {number} */ a, /** @type {number} */ b) => ({ "data-g": String(a), "data-c": "", "data-v": head.verdicts[b], "aria-pressed": "false" });
-  const needless = scores.confusion.filter(([a]) => a === -1);
-  const ranked = /** @type {[number, number, number][]} */ ([...fates.flatMap(([code, exposed, partly]) => [[code, across[0], exposed], [code, across[1], partly]]), ...needless]).filter(([, , count]) => count).sort((one, other) => other[2] - one[2]).slice(0, CONFUSIONS);
+  const unmatched = scores.masking ? scores.confusion.filter(([a]) => a === -1) : [];
+  const errors = types.flatMap(([code, ...row]) => row.slice(0, -1).map((count, j) => [code, across[j], count]));
+  const ranked = /** @type {[number, number, number][]} */ ([...errors, ...unmatched]).filter(([, , count]) => count).sort((one, other) => other[2] - one[2]).slice(0, CONFUSIONS);
+  const title = !scores.masking ? "Top errors" : unmatched.length ? "Top leaks and needless predictions" : "Top leaks";
+  const caption = scores.masking ? "What masking all predictions leaves of each gold type, whatever type was predicted" : `${scores.measure} does not compare types: the outcome for each gold type, whatever type was predicted`;
   fill(bodyOf("matrix"),
-    matrixTools(fates.length),
+    matrixTools(types.length),
     h("div", { class: "beside" },
-      matrixTable(down, across, counts, { id: "confusion", caption: "What masking all predictions leaves of each gold type, whatever type was predicted", rowTitle: "gold", columnTitle: "after masking", rowName: type, columnName: fate, shares: state.share === "1", kind: (_, b) => kind(b), pick, picks }),
-      ranked.length ? h("div", { id: "confusions" }, h("h3", {}, needless.length ? "Top leaks and needless predictions" : "Top leaks"), h("ol", {}, ranked.map(([a, b, count]) => {
+      matrixTable(down, across, counts, { id: "confusion", caption, rowTitle: visible(head.gold), columnTitle: scores.masking ? "after masking" : "outcome", rowName: type, columnName: outcome, shares: state.share === "1", kind: (_, b) => kind(b), pick, picks }),
+      ranked.length ? h("div", { id: "confusions" }, h("h3", {}, title), h("ol", {}, ranked.map(([a, b, count]) => {
         const group = a === -1 ? "needless" : kind(b);
         const call = () => (a === -1 ? showExamples({ g: -1, ty: b, v: "all" }) : pick(a, b));
-        return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), ` ${a === -1 ? `needless ${type(b)}` : `${type(a)} ${fate(b)}`} `, h("b", {}, grouped(count))], call, { class: "plain", ...(a === -1 ? {} : picks(a, b)) }));
+        return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), ` ${a === -1 ? `needless ${type(b)}` : `${type(a)} ${outcome(b)}`} `, h("b", {}, grouped(count))], call, { class: "plain", ...(a === -1 ? {} : picks(a, b)) }));
       }))) : null),
-    legend([["right", "hidden"], ["amber", "partly hidden"], ["missed", "exposed"], ["needless", "needless"]]));
+    legend(scores.masking ? [["right", "hidden"], ["amber", "partly hidden"], ["missed", "exposed"], ["needless", "needless"]] : [["right", "right"], ["amber", "found, but wrong"], ["missed", "missed"]]));
   markPicked();
 }
 
@@ -159,9 +163,9 @@ function legend(groups) {
 
 export function drawMatrix() {
   const { head, scores } = view;
-  byId("matrix-title").textContent = scores.fates ? "What stays readable" : "Confusion matrix";
-  if (scores.fates) {
-    drawFates(scores.fates);
+  byId("matrix-title").textContent = scores.masking ? "What stays readable" : scores.outcomes ? "Outcome by type" : "Confusion matrix";
+  if (scores.outcomes) {
+    drawOutcomes(scores.outcomes);
     return;
   }
   const cells = scores.confusion;

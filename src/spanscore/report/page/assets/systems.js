@@ -76,7 +76,7 @@ export function drawSystems() {
     h("p", {}, `${isReview() ? `Spans of ${visible(head.gold)}` : "Gold spans"} broken and fixed from ${first} to ${second}:`),
     h("div", { class: "chips", id: "status" }, STATUS.map((one) => button(`${grouped(counts[one])} ${one}`, () => show({ st: one }), { id: `status-${one.replace(" ", "-")}`, "aria-pressed": String(state.st === one) }))),
     byTypeTable(pair, show),
-    scores.fates ? null : folded("What each of the two predicted", () => matrixTable(order.codes, order.codes, countsOf(cells, order), {
+    scores.masking ? null : folded("What each of the two predicted", () => matrixTable(order.codes, order.codes, countsOf(cells, order), {
       id: "disagreement", caption: `Predicted types of the same gold spans by ${first} (rows) and ${second} (columns)`, rowTitle: first, columnTitle: second, rowName: name, columnName: name, shares: false,
       kind: (a, b) => (a === b ? "right" : "amber"), pick: (a, b) => show({ a: a ?? "any", c: b ?? "" }),
     }), open),

@@ -48,7 +48,7 @@ function cells(numbers, code, undefined_ = false) {
 /** What the column of missed annotations counts. */
 function notFound() {
   const { head, scores } = view;
-  return head.gold !== "gold" ? `only ${visible(head.gold)}` : scores.fates ? "readable" : "not found";
+  return head.gold !== "gold" ? `only ${visible(head.gold)}` : scores.masking ? "readable" : "not found";
 }
 
 /** @param {Numbers} numbers */
@@ -77,7 +77,7 @@ function header(first, sortable, sparks) {
   const { head, scores } = view;
   const { beta } = head;
   const raw = sortable && state.cn === "1" ? Object.keys(view.scores.overall.counts).map((name) => column(`count-${name}`, name)) : [];
-  return h("thead", {}, h("tr", {}, column("name", first, "text"), column("missed", notFound()), NAMES.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), column("wrong", head.gold !== "gold" ? `only ${visible(scores.system)}` : scores.fates ? "needless" : "wrong"),
+  return h("thead", {}, h("tr", {}, column("name", first, "text"), column("missed", notFound()), NAMES.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), column("wrong", head.gold !== "gold" ? `only ${visible(scores.system)}` : scores.masking ? "needless" : "wrong"),
     sparks ? h("th", { scope: "col", class: "spark", title: "recall by threshold, from the lowest to the highest" }, "R by threshold") : null, raw));
 }
 

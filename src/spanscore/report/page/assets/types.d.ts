@@ -120,7 +120,8 @@ export interface Scores {
   types: [string, Numbers][];
   slices: Record<string, [string, Numbers][]>;
   confusion: [number, number, number][];
-  fates: [number, number, number, number][] | null; // by type: exposed, partly hidden, hidden; null if the measure is not about masking
+  masking: boolean; // whether the measure is about what masking leaves readable
+  outcomes: { verdicts: string[]; types: number[][] } | null; // gold spans by type (its code first) and verdict; null if types are compared
   curves: Curves | null;
   answer: Answer;
   frequent: [number, number, string, number][];

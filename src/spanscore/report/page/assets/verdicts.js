@@ -35,6 +35,6 @@ export function verdictName(head, scores, verdict) {
   if (head.gold !== "gold" && verdict === "spurious") return `only ${visible(scores.system)}`;
   if (head.gold !== "gold" && verdict === "correct") return "same";
   if (head.gold !== "gold" && verdict === "wrong type") return "another type";
-  if (verdict === "correct" && scores.measure.startsWith("leak")) return "hidden";
+  if (verdict === "correct" && scores.masking) return "hidden";
   return verdict;
 }
