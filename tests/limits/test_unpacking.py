@@ -85,3 +85,61 @@ def test_a_parquet_file_declares_its_size(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(source, "ALWAYS", 1 << 20)
     with pytest.raises(InputError, match="unpack to more than"):
         ss.read(tmp_path / "a.parquet")
+
+
+MEASURED = """
+import resource, sys, spanscore as ss
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    ss.read(sys.argv[1])
+    said = "read"
+except ss.SpanscoreError as error:
+    said = str(error)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, said)
+"""
+
+
+def megabytes(path: Path) -> tuple[int, str]:
+    """The memory that reading a file takes, and what it says, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", MEASURED, str(path)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    memory, _, said = done.stdout.partition(" ")
+    return int(memory), said
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("one-sentence.conll.gz", b"a O\n"),
+        ("sentences.conll.gz", b"a B-X\n\n"),
+        ("mentions.tsv.gz", b"d\t0\t1\n"),
+        ("hipe.tsv.gz", b"TOKEN\tNE-COARSE-LIT\n"),
+        ("webanno.tsv.gz", b"#FORMAT=WebAnno TSV 3.3\n"),
+        ("lines.jsonl.gz", b'{"id":"a","spans":[]}\n'),
+    ],
+)
+def test_a_bomb_is_refused_before_anything_is_built_from_it(tmp_path: Path, name: str, line: bytes) -> None:
+    """64 MiB may be held as bytes, but 16 million tokens took gigabytes."""
+    memory, said = megabytes(bomb(tmp_path / name, line * ((1 << 20) // len(line)), 80))
+    assert "unpack to more than 67,108,864" in said
+    assert memory < 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", [b"a O\n", b"a B-X\n\n", b"word B-X\nword I-X\n"])
+def test_conll_takes_a_bounded_multiple_of_its_size(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "a.conll"
+    path.write_bytes(line * ((8 << 20) // len(line)))
+    memory, said = megabytes(path)
+    assert said == "read\n"
+    assert memory < 32 * 8  # a document of its own for each sentence is most of it; it was 70
+
+
+def test_conll_with_countless_tags_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanscore.formats.conll.MAX_TAGS", 10)
+    path = tmp_path / "a.conll"
+    path.write_text("".join(f"a B-{i}\n" for i in range(10)))
+    assert len(ss.read(path).start) == 10
+    path.write_text("".join(f"a B-{i}\n" for i in range(11)))
+    with pytest.raises(InputError, match=r"a.conll:11: there are more than 10 different tags"):
+        ss.read(path)

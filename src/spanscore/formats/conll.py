@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import IO, TYPE_CHECKING, ClassVar, NamedTuple, cast
+from dataclasses import dataclass, field
+from itertools import chain, islice, pairwise
+from typing import IO, TYPE_CHECKING, ClassVar, cast
 
-from spanscore.corpus.records import Document, Span, build
+from spanscore.corpus import LabelTable
 from spanscore.errors import InputError, plural
 from spanscore.formats.interface import LIKELY, Claim, Format, Losses, Sample
 from spanscore.formats.offsets import NATIVE
@@ -15,12 +15,15 @@ from spanscore.formats.tags import (
     REPAIRS,
     SCHEMES,
     Repair,
-    decode_tags,
+    count_illegal,
+    decoded,
     encode_tags,
     guess_scheme,
     looks_like_tag,
+    scheme_of,
     split_tag,
 )
+from spanscore.formats.token_columns import TokenColumns
 from spanscore.formats.writing import to_write, without_overlaps
 from spanscore.spec import parameter
 
@@ -28,20 +31,43 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spanscore.corpus import Corpus
-    from spanscore.formats.source import Source
+    from spanscore.corpus.records import Span
+    from spanscore.formats.source import Block, Source
+    from spanscore.formats.token_columns import Decode
+
+START = "-DOCSTART-"
+"""The first column of a line that begins a document."""
 
 PLAIN_LABELS = 200
 """Maximum number of labels in a column of plain labels without prefixes."""
 
 
-class Token(NamedTuple):
-    """The columns of a token, and its line."""
+MAX_TAGS = 1 << 18
+"""Maximum number of different tags."""
 
-    columns: list[str]
-    line: int
+CHUNK = 1 << 18
+"""Tokens of a chunk, except in a longer document."""
+
+DESCRIBED = 100_000
+"""Tokens from which an error message describes the columns."""
+
+Row = tuple[int, list[str]]
+"""The number of a line, and its columns: those of a token, -DOCSTART-, or none of a line that ends a sentence."""
 
 
-Sentence = list[Token]
+@dataclass
+class Survey:
+    """What is counted in a file before it is read."""
+
+    tokens: int = 0
+    comments: int = 0
+    tags: Counter[str] = field(default_factory=Counter)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Which tag follows which, as `transitions` counts them."""
+    first: list[str] = field(default_factory=list)
+    """The columns of the first token."""
+    numbered: bool = True
+    """Whether the first of at least three columns numbers the tokens of each sentence."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,35 +120,34 @@ class Conll(Format):
         return Claim(LIKELY, "lines are words and tags in columns") if tagged else None
 
     def read(self, source: Source) -> Iterator[Corpus]:
-        """Yield one corpus."""
-        documents, comments = self._documents(source)
-        tokens = [token for sentences in documents for sentence in sentences for token in sentence]
-        if not tokens:
+        """Yield corpora. Lines are kept as bytes and split twice, because the scheme depends on all of them."""
+        blocks = list(source.blocks())
+        found = self._survey(source, blocks)
+        if not found.tokens:
             return
-        self._refuse_numbers(documents, source.name)
-        order = self._order(tokens)
-        tags = [[self._tag(token) for token in sentence] for sentences in documents for sentence in sentences]
+        self._refuse_numbers(found, self._rows(source, blocks), source.name)
+        order = self._order(found.tags)
         scheme = self.scheme
         if scheme == "auto":
-            scheme = guess_scheme(tags, order)
-            self._refuse_no_tags(tokens, scheme, source.name)
+            scheme = scheme_of(found.pairs, order)
+            self._refuse_no_tags(found, scheme, self._rows(source, blocks), source.name)
         repair = cast("Repair", "discard" if self.mode == "strict" else self.repair)
-        illegal = 0
-        built = []
-        for number, sentences in enumerate(documents, 1):
-            document, count = self._build(str(number), sentences, (scheme, repair, order), source.name)
-            built.append(document)
-            illegal += count
+        try:
+            illegal = count_illegal(found.pairs, scheme, order)
+        except ValueError:
+            raise self._no_tag(scheme, order, self._rows(source, blocks), source.name) from None
         if illegal:
             what = "1 transition is" if illegal == 1 else f"{illegal} transitions are"
             how = "each began a span" if repair == "begin" else "only legal spans were kept"
             source.notes.append(f"{source.name}: {what} not legal in {scheme}; {how} (repair={repair}).")
-        if tokens[0].columns[1:3] == ["-X-", "_"]:
+        if found.first[1:3] == ["-X-", "_"]:
             note = "this looks like a CoNLL export of Label Studio, which is known to lose labels; export JSON instead"
             source.notes.append(f"{source.name}: {note}.")
-        if comments:
-            source.notes.append(f"{source.name}: {plural(comments, 'comment line')} skipped.")
-        yield build(built).with_columns(unit="tokens" if self.words == "ignore" else "")
+        if found.comments:
+            source.notes.append(f"{source.name}: {plural(found.comments, 'comment line')} skipped.")
+        rows = self._rows(source, blocks)
+        for built in self._chunks(rows, lambda tags: decoded(tags, scheme, repair, order), source.name):
+            yield built.corpus().with_columns(unit="tokens" if self.words == "ignore" else "")
 
     def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> Losses:
         """Write words and tags in two columns, IOB2 unless another scheme is set, each document after -DOCSTART-."""
@@ -141,7 +166,7 @@ class Conll(Format):
             number += 1
             losses["ids"] += one.id != str(number)
             breaks = set(_sentences(words, one.text, runs))
-            lines = ["-DOCSTART-\tO\n"]
+            lines = [f"{START}\tO\n"]
             gaps = []
             for i, (word, tag) in enumerate(zip(words, encode_tags(runs, len(words), scheme), strict=True)):
                 lines.append(f"\n{word.text}\t{tag}\n" if i == 0 or i in breaks else f"{word.text}\t{tag}\n")
@@ -150,32 +175,67 @@ class Conll(Format):
             file.write("".join([*lines, "\n"]).encode())
         return losses
 
-    def _documents(self, source: Source) -> tuple[list[list[Sentence]], int]:
-        """Return documents as lists of sentences, and the number of comment lines."""
-        found: list[list[Sentence]] = []
-        sentences: list[Sentence] = []
-        sentence: Sentence = []
-        marked, comments = False, 0
-        for number, line in source.lines():
+    def _rows(self, source: Source, blocks: list[Block]) -> Iterator[Row]:
+        """Yield tokens and the lines between sentences, without comments."""
+        for number, line in source.lines(blocks):
             columns = _columns(line)
-            if columns and columns[0].startswith("#") and self._is_comment(columns):
-                comments += 1
-                continue
-            start = bool(columns) and columns[0] == "-DOCSTART-"
-            if columns and not start:
+            if not (columns and columns[0].startswith("#") and self._is_comment(columns)):
+                yield number, columns
+
+    def _survey(self, source: Source, blocks: list[Block]) -> Survey:
+        """Check the columns of all lines, and count tokens, tags and transitions."""
+        found = Survey()
+        before, lines, place = "O", 0, 0
+        for number, columns in self._rows(source, blocks):
+            lines += 1
+            if columns and columns[0] != START:
+                place += 1
+                found.numbered = found.numbered and len(columns) > 2 and columns[0] == str(place)
                 self._check_columns(columns, f"{source.name}:{number}")
-                sentence.append(Token(columns, number))
+                tag = columns[self.column]
+                found.first = found.first or columns
+                found.tags[tag] += 1
+                if len(found.tags) > MAX_TAGS:
+                    what = f"there are more than {MAX_TAGS:,} different tags; give conll(column=...) if the tags are"
+                    raise InputError(f"{what} in another column.", f"{source.name}:{number}")
+            else:
+                tag, place = "O", 0
+            if before != "O" or tag != "O":
+                found.pairs[before, tag] += 1
+            before = tag
+        if before != "O":
+            found.pairs[before, "O"] += 1
+        found.tokens = found.tags.total()
+        found.comments = sum(block.lines for block in blocks) - lines
+        return found
+
+    def _chunks(self, rows: Iterator[Row], decode: Decode, file: str) -> Iterator[TokenColumns]:
+        """Yield documents in chunks."""
+        labels = LabelTable()
+        built = TokenColumns(labels, with_text=self.words == "check")
+        known: dict[str, str] = {}
+        in_sentence = in_document = marked = False
+        number = 0
+        for line, columns in chain(rows, [(0, [START])]):
+            start = bool(columns) and columns[0] == START
+            if columns and not start:
+                tag = columns[self.column]
+                built.add(columns[self.word or 0], known.setdefault(tag, tag), f"{file}:{line}")
+                in_sentence = in_document = True
                 continue
-            if sentence:
-                sentences.append(sentence)
-                sentence = []
-            if sentences and (start or not marked):
-                found.append(sentences)
-                sentences = []
+            if in_sentence:
+                built.end_sentence(decode)
+                in_sentence = False
+            if in_document and (start or not marked):
+                number += 1
+                built.end_document(str(number))
+                in_document = False
+                if len(built) >= CHUNK:
+                    yield built
+                    built = TokenColumns(labels, with_text=self.words == "check")
             marked |= start
-        if sentence:
-            sentences.append(sentence)
-        return ([*found, sentences] if sentences else found), comments
+        if len(built):
+            yield built
 
     def _is_comment(self, columns: list[str]) -> bool:
         if self.comments != "auto":
@@ -194,76 +254,50 @@ class Conll(Format):
                 message = f"there is no column {column}; the line has {len(columns)} columns, counted from 0."
                 raise InputError(message, where)
 
-    def _tag(self, token: Token) -> str:
-        return token.columns[self.column]
-
-    def _order(self, tokens: list[Token]) -> str:
+    def _order(self, tags: Counter[str]) -> str:
         if self.order != "auto":
             return self.order
-        prefix = sum(looks_like_tag(self._tag(token)) for token in tokens)
-        suffix = sum(looks_like_tag(self._tag(token), "suffix") for token in tokens)
+        prefix = sum(count for tag, count in tags.items() if looks_like_tag(tag))
+        suffix = sum(count for tag, count in tags.items() if looks_like_tag(tag, "suffix"))
         return "suffix" if suffix > prefix else "prefix"
 
-    def _refuse_numbers(self, documents: list[list[Sentence]], file: str) -> None:
+    def _refuse_numbers(self, found: Survey, rows: Iterator[Row], file: str) -> None:
         """Refuse a first column that numbers the tokens of each sentence, as in GermEval: words are in another one."""
-        if self.word is not None:
+        if self.word is not None or not found.numbered or found.tokens < 2:
             return
-        sentences = [sentence for document in documents for sentence in document]
-        if sum(map(len, sentences)) < 2 or any(
-            token.columns[0] != str(number) or len(token.columns) < 3
-            for sentence in sentences
-            for number, token in enumerate(sentence, 1)
-        ):
-            return
-        first = sentences[0][0].columns
-        column = next((i for i in range(2, len(first)) if self._holds_tags(sentences, i)), len(first) - 1)
+        tokens = list(islice((row for row in rows if row[1] and row[1][0] != START), DESCRIBED))
+        width = min(len(columns) for _, columns in tokens)
+        column = next((i for i in range(2, width) if _hold_tags(columns[i] for _, columns in tokens)), width - 1)
         hint = f"give conll(word=1, column={column}), or conll(word=0) if these are the words"
-        raise InputError(
-            f"the first column numbers the tokens of each sentence; {hint}.", f"{file}:{sentences[0][0].line}"
-        )
+        raise InputError(f"the first column numbers the tokens of each sentence; {hint}.", f"{file}:{tokens[0][0]}")
 
-    def _holds_tags(self, sentences: list[Sentence], column: int) -> bool:
-        tags = (token.columns[column] for sentence in sentences for token in sentence if column < len(token.columns))
-        return all(looks_like_tag(tag) or looks_like_tag(tag, "suffix") for tag in tags)
+    def _no_tag(self, scheme: str, order: str, rows: Iterator[Row], file: str) -> InputError:
+        """Return the error for the first value of the tag column that is not a tag of the scheme."""
 
-    def _refuse_no_tags(self, tokens: list[Token], scheme: str, file: str) -> None:
+        def is_tag(tag: str) -> bool:
+            try:
+                return bool(split_tag(tag, scheme, order))
+            except ValueError:
+                return False
+
+        tokens = ((line, columns[self.column]) for line, columns in rows if columns and columns[0] != START)
+        line = next(line for line, tag in tokens if not is_tag(tag))
+        hint = "give conll(scheme=...), or conll(column=...) if the tags are in another column"
+        return InputError(f"the tag column does not hold a tag in {scheme}; {hint}.", f"{file}:{line}")
+
+    def _refuse_no_tags(self, found: Survey, scheme: str, rows: Iterator[Row], file: str) -> None:
         """Refuse a column that holds neither tags nor plain labels: it is probably the wrong column."""
-        values = Counter(map(self._tag, tokens))
+        values = found.tags
         if scheme != "IO" or all(map(looks_like_tag, values)):
             return
         labels = len(values) - ("O" in values)
-        if "O" in values and labels <= PLAIN_LABELS and 2 * labels <= len(tokens):
+        if "O" in values and labels <= PLAIN_LABELS and 2 * labels <= found.tokens:
             return
-        width = min(len(token.columns) for token in tokens)
-        listed = "; ".join(f"{column}: {_kind([token.columns[column] for token in tokens])}" for column in range(width))
+        tokens = list(islice((columns for _, columns in rows if columns and columns[0] != START), DESCRIBED))
+        width = min(map(len, tokens))
+        listed = "; ".join(f"{column}: {_kind([columns[column] for columns in tokens])}" for column in range(width))
         what = f"column {self.column} does not hold tags (column {listed})"
         raise InputError(f"{what}; give conll(column=...), or conll(scheme=IO) if it holds plain labels.", file)
-
-    def _build(
-        self, name: str, sentences: list[Sentence], how: tuple[str, Repair, str], file: str
-    ) -> tuple[Document, int]:
-        scheme, repair, order = how
-        text, at, illegal = [], 0, 0
-        tokens: list[tuple[int, int]] = []
-        spans: list[Span] = []
-        for sentence in sentences:
-            first = len(tokens)
-            for token in sentence:
-                try:
-                    split_tag(self._tag(token), scheme, order)
-                except ValueError:
-                    hint = "give conll(scheme=...), or conll(column=...) if the tags are in another column"
-                    message = f"the tag column does not hold a tag in {scheme}; {hint}."
-                    raise InputError(message, f"{file}:{token.line}") from None
-                size = 1 if self.words == "ignore" else len(token.columns[self.word or 0])
-                tokens.append((at, at + size))
-                at += size + 1
-            runs, count = decode_tags([self._tag(token) for token in sentence], scheme, repair, order)
-            illegal += count
-            spans += [Span(tokens[first + a][0], tokens[first + b - 1][1], label) for a, b, label in runs]
-            text.append(" ".join(token.columns[self.word or 0] for token in sentence))
-        ignored = self.words == "ignore"
-        return Document(id=name, text=None if ignored else "\n".join(text), spans=spans, tokens=tokens), illegal
 
 
 @dataclass(frozen=True)
@@ -307,6 +341,10 @@ def _sentences(words: list[Word], text: str, runs: list[tuple[int, int, str]]) -
         for number in range(1, len(words))
         if number not in inside and "\n" in text[words[number - 1].end : words[number].start]
     ]
+
+
+def _hold_tags(values: Iterable[str]) -> bool:
+    return all(looks_like_tag(one) or looks_like_tag(one, "suffix") for one in values)
 
 
 def _columns(line: str) -> list[str]:

@@ -7,7 +7,7 @@ import os
 import sys
 import zipfile
 import zlib
-from collections import Counter
+from collections import Counter, deque
 from contextlib import ExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from spanscore.errors import InputError, printable
 from spanscore.formats.interface import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from io import BufferedReader
 
     from numpy.typing import NDArray
@@ -184,6 +184,7 @@ class Source:
         self._left = part[1] - part[0] if part is not None and by_bytes else None
         self._packed: _Packed | None = None
         self._unpacked = 0
+        self._ahead: deque[bytes] | None = None
         self.is_folder = _is_folder(self.path)
         self.head = b""
         if self.is_folder:
@@ -376,12 +377,9 @@ class Source:
         try:
             if self._left is not None:
                 size = min(size, self._left) if size >= 0 else self._left
-            data = self._file.read(size) or b""
+            data = self._file.read(size) or b"" if self._packed is None else self._unpack(size)
             if self._left is not None:
                 self._left -= len(data)
-            if self._packed is not None:
-                self._unpacked += len(data)
-                refuse_unpacking(self._packed.size, self._unpacked, self.name)
             if self._progress is not None:
                 self._progress(len(data))
             return data
@@ -389,6 +387,25 @@ class Source:
             raise InputError("the packed data is damaged or truncated.", self.name) from None
         except OSError as error:
             raise InputError(f"cannot read this file ({error.strerror}).", self.name) from None
+
+    def _unpack(self, size: int) -> bytes:
+        """Return the next bytes of gzip data.
+
+        Once the head is known, as much is unpacked ahead as any input may have, so that a bomb is refused before a
+        reader builds anything from it.
+        """
+        if self.head and self._ahead is None:
+            self._ahead = deque()
+            while sum(map(len, self._ahead)) <= ALWAYS and (data := self._unpack_some(BLOCK)):
+                self._ahead.append(data)
+        return self._ahead.popleft() if self._ahead else self._unpack_some(size)
+
+    def _unpack_some(self, size: int) -> bytes:
+        assert self._packed is not None
+        data = self._file.read(size) or b""
+        self._unpacked += len(data)
+        refuse_unpacking(self._packed.size, self._unpacked, self.name)
+        return data
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of whole lines."""
@@ -417,9 +434,9 @@ class Source:
         rest = self._read(-1)
         return self.head + rest
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield numbered lines as text, without their ends (LF or CRLF)."""
-        for block in self.blocks():
+    def lines(self, blocks: Iterable[Block] | None = None) -> Iterator[tuple[int, str]]:
+        """Yield numbered lines as text, without their ends (LF or CRLF): all, or those of some blocks."""
+        for block in self.blocks() if blocks is None else blocks:
             for number, line in enumerate(block.data.removesuffix(b"\n").split(b"\n"), block.first):
                 text = self.decode(line.removesuffix(b"\r"), number)
                 if "\r" in text:

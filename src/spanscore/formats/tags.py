@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 Repair = Literal["begin", "discard"]
 REPAIRS: tuple[str, ...] = ("begin", "discard")
@@ -99,7 +100,7 @@ SCHEMES: dict[str, Scheme] = {
 """Scheme name -> its table."""
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def split_tag(tag: str, scheme: str, order: str = "prefix") -> Tag:
     """Split a tag into position and label; raise ValueError if it is not a tag of the scheme.
 
@@ -141,9 +142,21 @@ def guess_scheme(sentences: Iterable[Sequence[str]], order: str = "prefix") -> s
     >>> guess_scheme([["I-PER", "I-PER", "B-PER"]]), guess_scheme([["B-PER", "O"]]), guess_scheme([["PER", "O"]])
     ('IOB1', 'IOB2', 'IO')
     """
-    given = [list(tags) for tags in sentences]
-    kept = [[tag if looks_like_tag(tag, order) else "O" for tag in tags] for tags in given]
-    used = {tag for tags in given for tag in tags} - {"O", ""}
+    return scheme_of(transitions(sentences), order)
+
+
+def transitions(sentences: Iterable[Iterable[str]]) -> Counter[tuple[str, str]]:
+    """Count which tag follows which; O is before the first one of a sentence and after the last one.
+
+    >>> dict(transitions([["B", "I"]]))
+    {('O', 'B'): 1, ('B', 'I'): 1, ('I', 'O'): 1}
+    """
+    return Counter(pair for tags in sentences for pair in pairwise(chain("O", tags, "O")))
+
+
+def scheme_of(found: Counter[tuple[str, str]], order: str = "prefix") -> str:
+    """Guess the scheme from the transitions of a file, as `guess_scheme` does."""
+    used = {tag for pair in found for tag in pair} - {"O", ""}
     tagged = sum(looks_like_tag(tag, order) for tag in used)
     typed = any(looks_like_tag(tag, order) and "-" in tag for tag in used)
     if 2 * tagged < len(used) or (used and 2 * tagged == len(used) and not typed):
@@ -159,14 +172,15 @@ def guess_scheme(sentences: Iterable[Sequence[str]], order: str = "prefix") -> s
     if "S" in positions or ({"B", "E"} <= positions and "M" not in positions):
         candidates = [name for name in candidates if name not in ("BILUO", "BMES", "BMEOW")] or candidates
     pairs: Counter[tuple[str, str]] = Counter()
-    for tags in kept:
-        pairs.update(zip(["O", *tags], [*tags, "O"], strict=True))
+    for (before, tag), count in found.items():
+        pairs[before if looks_like_tag(before, order) else "O", tag if looks_like_tag(tag, order) else "O"] += count
+    return min(candidates, key=lambda name: count_illegal(pairs, name, order))
 
-    def illegal(name: str) -> int:
-        parsed = ((split_tag(a, name, order), split_tag(b, name, order), count) for (a, b), count in pairs.items())
-        return sum(count for before, tag, count in parsed if not _is_legal(name, before, tag))
 
-    return min(candidates, key=illegal)
+def count_illegal(pairs: Counter[tuple[str, str]], scheme: str, order: str = "prefix") -> int:
+    """Return how many transitions are not legal in a scheme."""
+    parsed = ((split_tag(a, scheme, order), split_tag(b, scheme, order), count) for (a, b), count in pairs.items())
+    return sum(count for before, tag, count in parsed if not _is_legal(scheme, before, tag))
 
 
 def decode_tags(
@@ -183,12 +197,15 @@ def decode_tags(
     >>> decode_tags(["I-PER", "I-PER", "O", "B-LOC"], "IOB2", "discard")
     ([(3, 4, 'LOC')], 1)
     """
-    table = SCHEMES[scheme]
-    parsed = [split_tag(tag, scheme, order) for tag in tags]
-    illegal = sum(
-        not _is_legal(scheme, before, tag) for before, tag in zip([OUTSIDE, *parsed], [*parsed, OUTSIDE], strict=True)
-    )
-    return (_repaired(parsed) if repair == "begin" else _strict(parsed, table)), illegal
+    return list(decoded(tags, scheme, repair, order)), count_illegal(transitions([tags]), scheme, order)
+
+
+def decoded(
+    tags: Iterable[str], scheme: str, repair: Repair = "begin", order: str = "prefix"
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of tags one by one, as `decode_tags` returns them."""
+    parsed = chain((split_tag(tag, scheme, order) for tag in tags), [OUTSIDE])
+    return _repaired(parsed) if repair == "begin" else _strict(parsed, SCHEMES[scheme])
 
 
 def encode_tags(spans: Iterable[tuple[int, int, str]], count: int, scheme: str) -> list[str]:
@@ -219,41 +236,35 @@ def encode_tags(spans: Iterable[tuple[int, int, str]], count: int, scheme: str) 
     return tags
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def _is_legal(scheme: str, before: Tag, tag: Tag) -> bool:
     return SCHEMES[scheme].is_legal(before, tag)
 
 
-def _repaired(tags: list[Tag]) -> list[tuple[int, int, str]]:
+def _repaired(tags: Iterable[Tag]) -> Iterator[tuple[int, int, str]]:
     """Begin a span wherever a tag does not continue one, and end it wherever it is not continued."""
-    spans: list[tuple[int, int, str]] = []
-    begin = -1
-    for at, tag in enumerate([*tags, OUTSIDE]):
-        if begin >= 0 and not (tag.position in "IE" and tag.label == tags[begin].label):
-            spans.append((begin, at, tags[begin].label))
+    begin, label = -1, ""
+    for at, tag in enumerate(tags):
+        if begin >= 0 and not (tag.position in "IE" and tag.label == label):
+            yield begin, at, label
             begin = -1
         if tag.position == "O":
             continue
         if begin < 0:
-            begin = at
+            begin, label = at, tag.label
         if tag.position in "ES":
-            spans.append((begin, at + 1, tag.label))
+            yield begin, at + 1, label
             begin = -1
-    return spans
 
 
-def _strict(tags: list[Tag], table: Scheme) -> list[tuple[int, int, str]]:
+def _strict(tags: Iterable[Tag], table: Scheme) -> Iterator[tuple[int, int, str]]:
     """Keep the spans that start, go on and end as the table says."""
-    spans = []
-    at, before = 0, OUTSIDE
-    extended = [*tags, OUTSIDE]
-    while at < len(tags):
-        tag = extended[at]
-        end = at + 1
-        if table.starts_span(before, tag):
-            while end < len(extended) and table.continues_span(extended[end - 1], extended[end]):
-                end += 1
-            if table.ends_span(extended[end - 1], extended[end]):
-                spans.append((at, end, tag.label))
-        at, before = end, extended[end - 1]
-    return spans
+    begin, label, before = -1, "", OUTSIDE
+    for at, tag in enumerate(tags):
+        if begin >= 0 and not table.continues_span(before, tag):
+            if table.ends_span(before, tag):
+                yield begin, at, label
+            begin = -1
+        if begin < 0 and table.starts_span(before, tag):
+            begin, label = at, tag.label
+        before = tag
