@@ -28,14 +28,16 @@ fi
 "$spanscore" compare "$out/en.jsonl" "$before=$out/$1/predictions.jsonl" "$after=$out/$2/predictions.jsonl" \
 	-m iou.pii --beta 2 --resolve score -o "$out/compare" -q
 echo
-echo "== What leaks most often in the English text (all of it: $out/en/leaks.csv)"
+echo "== What leaks most often in the English text, one of each type (all of it: $out/en/leaks.csv)"
 "$bin/python" - "$out/en/leaks.csv" <<'END'
 import csv, sys
 
 with open(sys.argv[1], encoding="utf-8", newline="") as file:
-    leaks = {(row["text"], row["gold_type"]): row["occurrences"] for row in csv.DictReader(file)}
-for (text, label), count in list(leaks.items())[:5]:
-    print(f"{count:>4} x {text!r} ({label})")
+    leaks = {}
+    for row in csv.DictReader(file):
+        leaks.setdefault(row["gold_type"], row)
+for label, row in list(leaks.items())[:5]:
+    print(f"{row['occurrences']:>4} x {row['text']!r} ({label})")
 END
 echo
 echo "Open in a browser: $out/en/report.html, $out/de/report.html and $out/compare/report.html"

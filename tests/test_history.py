@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import spanscore as ss
-from calls import run
+from calls import run, spanscore
 from spanscore.analysis.history import entries, log, read_history, trends
 from spanscore.report.history import bars, page, plain
 from spanscore.report.mlflow_store import metrics
@@ -49,13 +49,29 @@ def test_the_same_result_is_logged_once_and_an_interval_is_added(tmp_path: Path)
     bare = scored(tmp_path / "bare", 30, ci=False)
     assert log(bare, history, name="a", at=early) == 2
     before = history.read_bytes()
-    assert log(bare, history, name="b", at=late) == 0
+    assert log(bare, history, name="a", at=late) == log(bare, history, at=late) == 0
     assert history.read_bytes() == before
-    assert log(scored(tmp_path / "full", 30), history, name="c", at=late) == 0
+    assert log(scored(tmp_path / "full", 30), history, name="a", at=late) == 0
     found = read_history(history)
     assert all(one.interval("f") is not None and (one.name, one.logged) == ("a", early) for one in found)
     assert log(bare, history, at=late) == 0
     assert read_history(history) == found, "an interval was lost"
+
+
+def test_a_reverted_version_is_the_latest_again(tmp_path: Path) -> None:
+    history = tmp_path / "history.parquet"
+    good, bad = scored(tmp_path / "good", 30), scored(tmp_path / "bad", 10)
+    for day, (folder, name) in enumerate([(good, "v1"), (bad, "v2"), (good, "v3")], 1):
+        assert log(folder, history, name=name, at=datetime(2026, 1, day, tzinfo=UTC)) == 2
+    points = trends(read_history(history), "recall")[0].points
+    assert [(one.entry.name, one.value) for one in points] == [("v1", 0.75), ("v2", 0.25), ("v3", 0.75)]
+
+
+def test_a_history_has_the_name_of_a_parquet_file(tmp_path: Path) -> None:
+    scored(tmp_path / "out", 30)
+    said = spanscore("log", "out", "--to", "h.csv", cwd=tmp_path, code=2).stderr
+    assert said == "spanscore: a history is a Parquet file; 'h.csv' must end in .parquet.\n"
+    assert not (tmp_path / "h.csv").exists()
 
 
 def test_processes_that_log_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -94,7 +110,10 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
     scored(tmp_path / "out", 30)
     call = ("log", "out", "--to", "history.parquet", "--at", "2026-01-31T12:00")
     assert run(*call, cwd=tmp_path)[0] == "history.parquet: 2 new rows\n"
-    assert run(*call, cwd=tmp_path)[0] == "history.parquet: already logged; nothing is new\n"
+    assert (
+        run(*call, cwd=tmp_path)[0]
+        == "history.parquet: already logged; nothing is new (another --name logs it again)\n"
+    )
     _, said = run("history", "history.parquet", "-o", "history.html", cwd=tmp_path)
     assert said == "Open history.html in a browser.\n"
     text = (tmp_path / "history.html").read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import spanscore as ss
-from calls import fork
+from calls import fork, spanscore
 from spanscore import SpanscoreError
 
 GOOD = b'{"id": "d1", "text": "Ann saw Bob", "spans": [{"start": 0, "end": 3, "label": "P"}]}\n'
@@ -178,3 +178,12 @@ def test_nothing_of_the_text_is_in_a_message(tmp_path: Path) -> None:
         except SpanscoreError as error:
             said = str(error)
         assert "SecretName" not in said
+
+
+def test_each_bad_file_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"id": "a", "text": "abc", "spans": [{"start": 0, "end": 9, "label": "X"}]}\n')
+    (tmp_path / "bad2.jsonl").write_text('{"id": "a", "spans": 3}\n')
+    (tmp_path / "ok.jsonl").write_text('{"id": "a", "text": "abc", "spans": [{"start": 0, "end": 3, "label": "X"}]}\n')
+    done = spanscore("check", "--each", "bad.jsonl", "ok.jsonl", "bad2.jsonl", cwd=tmp_path, code=2)
+    assert [line.split(":")[1].strip() for line in done.stderr.splitlines()] == ["bad.jsonl", "bad2.jsonl"]
+    assert "ok.jsonl: spanscore" in done.stdout

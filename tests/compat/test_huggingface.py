@@ -40,3 +40,12 @@ def test_spans_by_any_measure() -> None:
     assert huggingface.load("exact").compute(predictions=PRED, references=GOLD)["overall_f1"] == 0.5
     with pytest.raises(ss.UsageError, match="there are 1 prediction, but 2 references"):
         metric.compute(predictions=pred[:1], references=gold)
+
+
+def test_unknown_schemes_and_measures_are_refused() -> None:
+    for mode in (None, "strict"):
+        with pytest.raises(ValueError, match="There is no scheme XX; choose one of IOB1, IOB2"):
+            huggingface.compute(PRED, GOLD, scheme="XX", mode=mode)
+    assert huggingface.compute(PRED, GOLD, scheme="IOB2", mode="strict")["overall_f1"] == 0.5
+    with pytest.raises(ss.UsageError, match="There is no measure 'nope'"):
+        huggingface.load("nope")

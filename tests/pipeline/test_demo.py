@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,10 @@ def test_the_demo(tmp_path: Path) -> None:
     assert {"PERSON", "LOCATION", "ORGANIZATION"} <= set(details["de"]["not_looked_for"])
     assert "PERSON (not looked for)" in done.stdout
     assert "spans fixed" in done.stdout
+    assert "most broken" not in done.stdout  # iou.pii has one type
+    leaks = done.stdout.partition("== What leaks most often")[2].partition("Open in a browser")[0]
+    kinds = re.findall(r"^ +\d+ x .* \((\w+)\)$", leaks, re.MULTILINE)
+    assert len(kinds) == len(set(kinds)) == 5
     assert done.stdout.count("private spans stay readable: ") == 2
     if english_model() is None:
         assert "PERSON" in details["en"]["not_looked_for"]

@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str, str | None, str]:
-        """What must not be logged twice; the settings of intervals do not matter."""
+        """What must not be logged twice under one name; the settings of intervals do not matter."""
         return self.system, self.measure, self.type, _CI.sub("", self.signature)
 
     @property
@@ -89,30 +89,36 @@ class Trend:
 def log(results: str | Path, history: str | Path, *, name: str = "", at: datetime | None = None) -> int:
     """Add the rows of results (results.json or its folder) to a history, and return how many are new.
 
-    A row with the same system, measure, type and signature as an earlier one is not added; if only the new one has a
-    confidence interval, it takes the place of the earlier one. Several processes may log to one file at once.
+    A row with the same system, measure, type and signature as an earlier one is not added, unless it has another name:
+    so a version that was reverted is the latest again. If only the new one has a confidence interval, it replaces the
+    earlier one. Several processes may log to one file at once.
     """
     target = Path(history)
     pyarrow("a history")
+    if target.suffix.lower() != ".parquet":
+        raise UsageError(f"a history is a Parquet file; '{printable(str(history), limit=255)}' must end in .parquet.")
     if not str(history) or target.is_dir() or not target.absolute().parent.is_dir():
         raise InputError("cannot write this file; it is a folder, or its folder does not exist.", str(history) or "''")
     new = entries(results, name=name, at=at)
     try:
         with FolderLock(target.absolute().parent, wait=True):
-            known = {one.key: one for one in (read_history(target) if target.exists() else [])}
-            before = len(known)
-            kept = dict(known)
+            known = read_history(target) if target.exists() else []
+            kept = list(known)
+            places: dict[tuple[str | None, ...], int] = {
+                key: place for place, one in enumerate(known) for key in (one.key, (*one.key, one.name))
+            }
             for one in new:
-                earlier = kept.get(one.key)
-                if earlier is None:
-                    kept[one.key] = one
-                elif earlier.level is None and one.level is not None:
-                    kept[one.key] = replace(one, logged=earlier.logged, name=earlier.name)
+                place = places.get((*one.key, one.name) if one.name else one.key)
+                if place is None:
+                    places[one.key] = places[*one.key, one.name] = len(kept)
+                    kept.append(one)
+                elif kept[place].level is None and one.level is not None:
+                    kept[place] = replace(one, logged=kept[place].logged, name=kept[place].name)
             if kept != known:
-                _write(kept.values(), target)
+                _write(kept, target)
     except OSError as error:
         raise InputError(f"cannot write this file ({error.strerror}).", str(history)) from None
-    return len(kept) - before
+    return len(kept) - len(known)
 
 
 def entries(results: str | Path, *, name: str = "", at: datetime | None = None) -> list[Entry]:

@@ -9,10 +9,10 @@ import click
 
 from spanscore.cli import options as shared
 from spanscore.cli.options import INPUT, OUTPUT, option
-from spanscore.errors import plural, printable
+from spanscore.errors import InputError, plural, printable
 
 if TYPE_CHECKING:
-    from spanscore.analysis.check import Finding
+    from spanscore.analysis.check import CheckedFile, Finding
 
 
 @shared.command("check")
@@ -25,15 +25,26 @@ def command(files: tuple[str, ...], format_: str | None, each: bool, json_: bool
     """Read FILES as `score` does, and report their content and what is wrong or suspicious.
 
     With several files, the first one is the gold data that the others are compared with, unless --each is given. The
-    exit code is 1 if there is a problem that makes scores wrong, and 2 if a file cannot be read.
+    exit code is 1 if there is a problem that makes scores wrong, and 2 if a file cannot be read; with --each, the other
+    files are checked all the same.
 
     \b
     spanscore check gold.jsonl
     spanscore check gold.jsonl pred.jsonl
     """
-    from spanscore.analysis.check import check
+    from spanscore.analysis.check import Check, check
 
-    found = check(*files, format=format_, each=each)
+    unreadable: list[InputError] = []
+    if each:
+        checked: list[CheckedFile] = []
+        for file in files:
+            try:
+                checked += check(file, format=format_).files
+            except InputError as error:
+                unreadable.append(error)
+        found = Check(tuple(checked))
+    else:
+        found = check(*files, format=format_)
     if json_:
         import msgspec
 
@@ -49,8 +60,10 @@ def command(files: tuple[str, ...], format_: str | None, each: bool, json_: bool
             click.echo(f"  fingerprint {one.fingerprint}")
         for finding in found.findings:
             _print(finding)
-    if found.problems:
-        sys.exit(1)
+    for one_error in unreadable:
+        click.echo(f"spanscore: {one_error}", err=True)
+    if unreadable or found.problems:
+        sys.exit(2 if unreadable else 1)
 
 
 def _print(finding: Finding) -> None:

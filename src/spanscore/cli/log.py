@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @shared.command("log")
 @click.argument("results")
-@option(OUTPUT, "--to", metavar="FILE", help="History to add to, such as history.parquet.")
+@option(OUTPUT, "--to", metavar="FILE", help="Parquet file to add to, such as history.parquet.")
 @option(
     OUTPUT,
     "--mlflow",
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def command(results: str, to: str | None, mlflow: str | None, experiment: str, name: str, at: datetime | None) -> None:
     """Add RESULTS (results.json or its folder) to a history, or to MLflow, or to both.
 
-    Logging a result again adds nothing. MLflow receives the scores, interval bounds, signatures, and only files without
-    text.
+    Logging a result again adds nothing, unless it gets another name. MLflow receives the scores, interval bounds,
+    signatures, and only files without text.
 
     \b
     spanscore log out --to history.parquet --name v1.3
@@ -51,7 +51,7 @@ def command(results: str, to: str | None, mlflow: str | None, experiment: str, n
         raise UsageError("choose where to log: --to history.parquet, --mlflow, or both.")
     if to is not None:
         new = log(results, to, name=name, at=at)
-        said = plural(new, "new row") if new else "already logged; nothing is new"
+        said = plural(new, "new row") if new else "already logged; nothing is new (another --name logs it again)"
         click.echo(f"{printable(to, limit=255)}: {said}")
     if mlflow is not None:
         from spanscore.report.mlflow_store import log_to_mlflow

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spanscore.compat.seqeval import accuracy_score, classification_report
+from spanscore.compat.seqeval import accuracy_score, classification_report, refuse_unknown_scheme
 from spanscore.corpus import Corpus
 from spanscore.engine import score
 from spanscore.errors import UsageError, plural
+from spanscore.measures import measure as as_measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,8 @@ def load(measure: str = SEQEVAL, **options: Any) -> Any:
 
     `load("iou(threshold=0.5)")` scores spans, or the spans of tags. Options are those of `compute`, and its defaults.
     """
+    if measure != SEQEVAL:
+        as_measure(measure)  # an unknown one is an error here, not after training
     return _class()(measure, options)
 
 
@@ -70,6 +73,7 @@ def compute(
 def _by_seqeval(
     predictions: Any, references: Any, suffix: bool, scheme: Any, mode: str | None, zero_division: str | int
 ) -> dict[str, Any]:
+    refuse_unknown_scheme(scheme)
     report = classification_report(
         y_true=references,
         y_pred=predictions,

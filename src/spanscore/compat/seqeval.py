@@ -236,12 +236,16 @@ def _scheme_name(scheme: Any) -> str | None:
     return scheme if isinstance(scheme, str) else getattr(scheme, "__name__", None)
 
 
+def refuse_unknown_scheme(scheme: Any) -> None:
+    """Raise an error if a scheme is given that seqeval does not have."""
+    if scheme is not None and _scheme_name(scheme) not in _OURS:
+        raise ValueError(f"There is no scheme {_scheme_name(scheme)}; choose one of {', '.join(_OURS)}.")
+
+
 def _counted(y_true: Tags, y_pred: Tags, *, scheme: Any, suffix: bool) -> _Counts:
     if scheme:
-        name = _scheme_name(scheme)
-        if name not in _OURS:
-            raise ValueError(f"There is no scheme {name}; choose one of {', '.join(_OURS)}.")
-        sides, types, size = strict_chunks([y_true, y_pred], _OURS[name], suffix=suffix)
+        refuse_unknown_scheme(scheme)
+        sides, types, size = strict_chunks([y_true, y_pred], _OURS[str(_scheme_name(scheme))], suffix=suffix)
     else:
         sides, types, size = default_chunks([y_true, y_pred], suffix=suffix)
     annotated, predicted = (side.counts(len(types)) for side in sides)

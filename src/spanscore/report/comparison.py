@@ -194,7 +194,8 @@ def status_line(statuses: Counter[tuple[str, str]]) -> str:
         counts[status] += count
     broken = Counter({label: count for (label, status), count in statuses.items() if status == "broken" and count})
     worst = ", ".join(f"{printable(label)} {count}" for label, count in broken.most_common(3))
-    most = f" (most broken: {worst})" if worst else ""
+    several = len({label for label, _ in statuses}) > 1
+    most = f" (most broken: {worst})" if worst and several else ""
     return (
         f"{plural(counts['fixed'], 'span')} fixed, {counts['broken']} broken, {counts['both right']} right and "
         f"{counts['both wrong']} wrong in both{most}"
