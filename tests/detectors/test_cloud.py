@@ -137,6 +137,21 @@ def test_gcp() -> None:
     assert asked[0][2] == {"item": {"value": TEXT}, "inspectConfig": {"includeQuote": True}}
 
 
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("gcp", {"result": {"findings": [{"infoType": "EMAIL", "location": {"codepointRange": [1, 2]}}]}}),
+        ("azure", {"results": {"documents": [], "errors": [{"id": "1", "error": "boom"}]}}),
+        ("aws", {"Entities": "none"}),
+    ],
+)
+def test_a_malformed_answer_is_a_failure_of_its_document(name: str, answer: Any) -> None:
+    with serving(answer) as (url, _):
+        (found,) = detector("http", url=url, request=name).detect([Document(id="d", text=TEXT, spans=[])])
+    assert isinstance(found, Failure)
+    assert found.why.startswith("the service's answer does not have the shape that was named: Expected `")
+
+
 def test_a_custom_request(tmp_path: Path) -> None:
     (tmp_path / "request.json").write_text('{"documents": [{"text": "$text", "language": "$language", "id": "7"}]}')
     with serving(azure("utf16")["results"]) as (url, asked):
