@@ -369,13 +369,13 @@ def test_any_program_and_any_function(tmp_path: Path) -> None:
     assert metrics(tmp_path / "py")["details"] == metrics(tmp_path / "out")["details"]
     write(tmp_path / "data.jsonl", [*documents[:3], {"id": "bad", "text": "x", "spans": []}])
     said = spanscore("run", "data.jsonl", "-o", "bad", *call, cwd=tmp_path, code=2).stderr
-    assert 'document "bad": the detector failed: the command reported an error' in said
-    assert "that is more than --max-failures 0" in said
+    why = "the command reported an error (its message may hold text and is not shown; let it write to stderr)"
+    assert f'document "bad": the detector failed: {why}; that is more than --max-failures 0' in said
     done = spanscore("run", "data.jsonl", "-o", "bad", "--resume", "--max-failures", "1", *call, cwd=tmp_path)
     assert "the detector failed on 1 document; its gold spans count as missed." in done.stderr
     assert metrics(tmp_path / "bad")["failures"] == 1
     lines = [json.loads(line) for line in (tmp_path / "bad" / "predictions.jsonl").read_text().splitlines()]
-    assert lines[-1]["meta"]["failure"].startswith("the command reported an error")
+    assert lines[-1]["meta"] == {"failure": why}
     for command, words in (
         ("false", "ended with exit code 1 after 0 answers"),
         ("no-such-program-here", "cannot run the command 'no-such-program-here'"),
