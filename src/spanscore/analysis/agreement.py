@@ -46,6 +46,12 @@ TOGETHER = "annotators"
 """The name of the scores of all pairs together."""
 
 
+COEFFICIENTS = 10_000
+"""Coefficients of pairs of annotators: each takes several milliseconds."""
+COUNTS = 1 << 23
+"""Types times documents and resamples: kappa and alpha need a count for each, several times."""
+
+
 @dataclass(frozen=True, eq=False)
 class PairAgreement:
     """How far two annotators agree on the documents that both have."""
@@ -159,8 +165,9 @@ def agree(
     corpora = {name: rename.apply(corpus)[0] for name, corpus in given.items()}
     ids, sides = _side_by_side(list(corpora.values()))
     holders = np.sum([corpus.ids.find(ids) >= 0 for corpus in corpora.values()], axis=0)
-    tokens = _tokens(sides, ids, words, holders >= 2)
     labels = sides[0].labels
+    _refuse_many(len(corpora), len(labels), int((holders >= 2).sum()), how.resamples)
+    tokens = _tokens(sides, ids, words, holders >= 2)
     values = np.stack(
         [_values(side, tokens, corpus, ids) for side, corpus in zip(sides, corpora.values(), strict=True)]
     )
@@ -238,6 +245,20 @@ def _given(
         note = f"{plural(unnamed, 'document')} without an annotator, or with spans that have none; these do not count."
         read = {name: one.with_columns(notes=(*one.notes, note)) for name, one in read.items()}
     return read, {name: who.seen_by(name) for name in names}
+
+
+def _refuse_many(annotators: int, types: int, documents: int, resamples: int) -> None:
+    """Refuse what would take hours or gigabytes, with the numbers."""
+    pairs = annotators * (annotators - 1) // 2
+    hint = "compare fewer annotators at once, or join types with --map"
+    if pairs * (types + 2) > COEFFICIENTS:
+        what = f"{annotators} annotators are {plural(pairs, 'pair')}; with {plural(types, 'type')}, they have"
+        raise UsageError(f"{what} more than {COEFFICIENTS:,} coefficients, which is the limit; {hint}.")
+    if (documents + resamples) * types > COUNTS:
+        what = (
+            f"{plural(documents, 'document')} and {plural(resamples, 'resample')} by {plural(types, 'type')} are more"
+        )
+        raise UsageError(f"{what} than {COUNTS:,} counts, which is the limit; {hint}.")
 
 
 def _pooled(scores: Sequence[Scores]) -> Scores:
