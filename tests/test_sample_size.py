@@ -122,3 +122,23 @@ def test_a_pilot_without_such_a_measure(pilot: Path) -> None:
         ss.plan(0.9, pilot=pilot / "out", measure="exacts")
     with pytest.raises(ss.InputError, match="cannot read the results"):
         ss.plan(0.9, pilot=pilot / "nothing")
+
+
+@pytest.mark.parametrize("recall", [0.9999999, 0.9999999999, 0.999999999999])
+@pytest.mark.parametrize("confidence", [0.95, 0.999])
+def test_a_recall_close_to_one_needs_many_spans(recall: float, confidence: float) -> None:
+    needed = ss.plan(recall, confidence=confidence).needed[0].independent_spans
+    assert needed == pytest.approx(np.log1p(-confidence) / np.log(recall), rel=1e-6)
+
+
+def test_no_number_is_rounded_to_one_or_cut(tmp_path: Path) -> None:
+    said = run("plan", "--recall", "0.9999999999", "--confidence", "0.99999999", cwd=tmp_path)[0]
+    assert "a recall of at least 0.9999999999 with 99.999999% confidence" in said
+    assert "2147483648" not in said
+    said = run("plan", "--spans", "5000000000", "--documents", "4000000000", cwd=tmp_path)[0]
+    assert "a recall of at least 0.999999999 " in said
+    assert "2e+10" not in said
+    assert run("plan", "--recall", "99%", cwd=tmp_path) == run("plan", "--recall", "0.99", cwd=tmp_path)
+    assert "'1x' is not a share; write for example" in run("plan", "--recall", "1x", cwd=tmp_path, code=2)[1]
+    assert "a recall" not in run("plan", "--recall", "nan", cwd=tmp_path, code=2)[0]
+    assert "recall must be between 0 and 1" in run("plan", "--recall", "1", cwd=tmp_path, code=2)[1]

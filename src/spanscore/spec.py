@@ -277,6 +277,16 @@ def from_above(module: str, name: str) -> Any:
 V = TypeVar("V", bound=Value)
 
 
+def parsed_share(text: str) -> float:
+    """Read a share, as a number or in percent.
+
+    >>> parsed_share("0.9"), parsed_share("90%")
+    (0.9, 0.9)
+    """
+    number = text.strip()
+    return float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
+
+
 class Registry(Generic[V]):
     """All values of one kind by name: those of a package of ours, and those that installed packages add.
 

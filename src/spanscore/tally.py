@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spanscore.align import Pairing
-    from spanscore.corpus.columns import Ints
+    from spanscore.corpus.columns import Ints, Longs
 
 Counts = NDArray[Any]
 NO_TYPE = ""
@@ -125,7 +127,14 @@ class Tally:
         """Return the tally of one label, or of all labels if it is None."""
         if label is None:
             return self
-        return self.of_rows(np.flatnonzero(self.label == (self.labels.index(label) if label in self.labels else -1)))
+        return self.of_rows(self._rows_of_labels.get(label, np.zeros(0, np.int64)))
+
+    @cached_property
+    def _rows_of_labels(self) -> dict[str, Longs]:
+        """The rows of each label, for all labels at once: there may be thousands."""
+        order = np.argsort(self.label, kind="stable")
+        bounds = np.searchsorted(self.label[order], np.arange(len(self.labels) + 1)).tolist()
+        return {label: order[low:high] for label, (low, high) in zip(self.labels, pairwise(bounds), strict=True)}
 
     def of_rows(self, rows: NDArray[Any]) -> Tally:
         """Return the tally of these rows only."""

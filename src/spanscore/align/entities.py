@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ class Alignment:
     gold: tuple[Aligned, ...]
     pred: tuple[Aligned, ...]
 
-    @property
+    @cached_property
     def unmapped(self) -> tuple[str, ...]:
         """The gold labels that no source maps."""
         return tuple(one.label for one in self.gold if one.unmapped)

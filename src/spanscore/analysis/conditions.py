@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.result import NUMBERS, split_level
+from spanscore.spec import parsed_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,9 +132,8 @@ def _spelled(part: str, rows: Sequence[ResultRow]) -> str:
 
 
 def _limit(text: str, value: str, kind: Kind) -> float:
-    share = value.strip()
     try:
-        limit = float(share.removesuffix("%")) / (100 if share.endswith("%") else 1)
+        limit = parsed_share(value)
     except ValueError:
         limit = math.nan
     if kind == "max":

@@ -163,17 +163,22 @@ def _check(
 
 def _independent(recall: float, confidence: float, misses: int) -> int:
     """Return the smallest number of independent trials in which so few misses are unlikely at this recall."""
-    from scipy.special import bdtr
-
     low, high = misses, misses + 1
-    while bdtr(misses, high, 1 - recall) > 1 - confidence:
+    while _at_most(misses, high, recall) > 1 - confidence:
         low, high = high, 2 * high
         if high > LARGE:
             raise UsageError("no sample is large enough for such a claim; ask for a lower recall or confidence.")
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if bdtr(misses, middle, 1 - recall) > 1 - confidence else (low, middle)
+        low, high = (middle, high) if _at_most(misses, middle, recall) > 1 - confidence else (low, middle)
     return high
+
+
+def _at_most(misses: int, trials: int, recall: float) -> float:
+    """Return the chance of at most so many misses; `bdtr` would do, but only for up to 2**31 trials."""
+    from scipy.special import betainc
+
+    return float(betainc(trials - misses, misses + 1, recall)) if trials > misses else 1.0
 
 
 def _needed(
@@ -260,13 +265,11 @@ def _of_pilot(scores: Scores, recall: float | None, confidence: float, misses: i
 def _needed_by_pilot(
     label: str | None, hit: Floats, size: Floats, documents: int, target: tuple[float, float, int]
 ) -> Needed:
-    from scipy.special import bdtr
-
     independent = _independent(*target)
     sizes = float(size.mean()), float((size**2).sum() / size.sum())
     found = _needed(label, independent, sizes, intra_correlation(size - hit, size), len(size) / documents)
     rate = float(hit.sum() / size.sum())
-    return replace(found, pilot_recall=rate, chance=float(bdtr(target[2], independent, 1 - rate)))
+    return replace(found, pilot_recall=rate, chance=_at_most(target[2], independent, rate))
 
 
 def intra_correlation(missed: Floats, size: Floats) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spanscore.errors import UsageError, plural, printable
+from spanscore.spec import parsed_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -273,6 +274,14 @@ def given(settings: dict[str, Any]) -> dict[str, Any]:
     source = click.get_current_context().get_parameter_source
     default = click.core.ParameterSource.DEFAULT
     return {name: value for name, value in settings.items() if source(name) not in (None, default)}
+
+
+def share(text: str | float) -> float:
+    """Read the value of an option that is a share, such as 0.99 or 99%."""
+    try:
+        return parsed_share(str(text))
+    except ValueError:
+        raise click.UsageError(f"'{printable(str(text))}' is not a share; write for example 0.99 or 99%.") from None
 
 
 def systems(gold: str, pred: tuple[str, ...]) -> dict[str, str]:

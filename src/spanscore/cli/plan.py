@@ -11,8 +11,13 @@ from spanscore.cli.options import INPUT, OUTPUT, STATISTICS, option
 
 
 @shared.command("plan")
-@option(STATISTICS, "--recall", type=float, help="Recall to claim, such as 0.99; without it, show what may be claimed.")
-@option(STATISTICS, "--confidence", type=float, default=0.95, show_default=True, help="Confidence of the claim.")
+@option(
+    STATISTICS,
+    "--recall",
+    type=shared.share,
+    help="Recall to claim, such as 0.99 or 99%; without it, show what may be claimed.",
+)
+@option(STATISTICS, "--confidence", type=shared.share, default=0.95, show_default=True, help="Confidence of the claim.")
 @option(STATISTICS, "--misses", type=int, default=0, show_default=True, help="Number of misses allowed, or observed.")
 @option(INPUT, "--spans", type=int, help="Number of gold spans.")
 @option(INPUT, "--documents", type=int, help="Number of documents that contain these spans.")

@@ -19,7 +19,10 @@ from spanscore.errors import UsageError
 @shared.entities_option
 @shared.resolve_option("score")
 @option(
-    SCORING, "--recall", type=float, help="Find the best precision with at least this recall, instead of the best F."
+    SCORING,
+    "--recall",
+    type=shared.share,
+    help="Find the best precision with at least this recall, instead of the best F.",
 )
 @option(SCORING, "--at", type=float, multiple=True, help="Also show the scores at this threshold; repeat for several.")
 @option(SCORING, "--bins", type=int, default=10, show_default=True, help="Score bins for calibration.")

@@ -334,7 +334,8 @@ def _refuse_unknown_entities(job: Job, alignment: Alignment) -> None:
 def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, tuple[str, ...]], ...]]:
     """Return the documents whose types are all known, and the others with their unknown types."""
     dataset = job.gold
-    codes = [code for code, label in enumerate(dataset.labels) if label in alignment.unmapped]
+    unmapped = set(alignment.unmapped)
+    codes = [code for code, label in enumerate(dataset.labels) if label in unmapped]
     if not codes or job.allow_missing_mappings or job.entities:
         return dataset, ()
     rows = np.flatnonzero(np.isin(dataset.label, codes))
@@ -356,11 +357,12 @@ def _lost_spans(job: Job, alignment: Alignment, discarded: tuple[tuple[str, tupl
     """Return the distinct gold spans that do not count because of an unknown type, in their documents."""
     dataset = job.gold
     named = {name for name, _ in discarded}
+    unmapped = set(alignment.unmapped)
     if named:
         documents = dataset.take(np.array([doc for doc, name in enumerate(dataset.ids) if name in named], np.int64))
-        known = {label: to for label, to in alignment.gold_map.to.items() if label not in alignment.unmapped}
+        known = {label: to for label, to in alignment.gold_map.to.items() if label not in unmapped}
         return without_repeats(LabelMap(known).apply(documents)[0])
-    codes = [code for code, label in enumerate(dataset.labels) if label in alignment.unmapped and not job.entities]
+    codes = [code for code, label in enumerate(dataset.labels) if label in unmapped and not job.entities]
     return without_repeats(dataset.with_spans(np.flatnonzero(np.isin(dataset.label, codes))))
 
 

@@ -31,10 +31,8 @@ def plain(found: SamplePlan) -> str:
 
 def _needed(found: SamplePlan) -> Iterator[str]:
     allowed = _misses(found.misses) if not found.misses else f"at most {_misses(found.misses)}"
-    yield (
-        f"To claim a recall of at least {found.recall:g} with {100 * found.confidence:g}% confidence and {allowed}, "
-        "annotate"
-    )
+    sure = _percent(found.confidence)
+    yield f"To claim a recall of at least {found.recall:.15g} with {sure} confidence and {allowed}, annotate"
     first = found.needed[0]
     number = first.independent_spans
     yield f"- {plural(number, 'span')} if each is missed independently of all others,"
@@ -76,12 +74,12 @@ def _claims(found: SamplePlan) -> Iterator[str]:
         for one in found.claims:
             yield _claim(one, found.confidence)
         return
-    level = f"{100 * found.confidence:g}%"
+    level = _percent(found.confidence)
     yield f"What you may claim with {level} confidence, {printable(found.pilot, limit=255)}, {found.measure}:\n"
     table = [["type", "misses", "spans", "documents", "recall at least", "if spans are independent"]]
     for one in found.claims:
         name = ALL if one.type is None else printable(one.type)
-        ends = [f"{end:.4f}" for end in (one.recall, one.recall_spans) if end is not None]
+        ends = [_below_one(end) for end in (one.recall, one.recall_spans) if end is not None]
         table.append([name, str(one.misses), str(one.spans), str(one.documents), *ends])
     yield from aligned(table, 1)
 
@@ -93,9 +91,23 @@ def _claim(one: Claim, confidence: float) -> str:
         (one.recall, "however misses are correlated within documents"),
         (one.recall_spans, "if each span is missed independently"),
     )
-    ends = ", and ".join(f"at least {end:.4f} {reason}" for end, reason in reasons if end is not None)
-    sure = f"with {100 * confidence:g}% confidence"
+    ends = ", and ".join(f"at least {_below_one(end)} {reason}" for end, reason in reasons if end is not None)
+    sure = f"with {_percent(confidence)} confidence"
     return f"With {held} and {_misses(one.misses)} you may claim, {sure}, a recall of {ends}."
+
+
+def _percent(confidence: float) -> str:
+    return f"{100 * confidence:.13g}%"
+
+
+def _below_one(recall: float) -> str:
+    """Return a recall with four digits, or with as many as it needs to differ from 1.
+
+    >>> _below_one(0.97531), _below_one(0.99999712)
+    ('0.9753', '0.999997')
+    """
+    digits = next((n for n in range(4, 16) if float(f"{recall:.{n}f}") < 1), 4)
+    return f"{recall:.{digits}f}"
 
 
 def _misses(number: int) -> str:
