@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -205,3 +206,28 @@ def test_checks_of_nested_spans_take_little_memory(tmp_path: Path) -> None:
     assert int(subprocess.run(call, cwd=tmp_path, capture_output=True, check=True, text=True).stdout) < 250
     with pytest.raises(InputError, match=r"suspects overlap 100,000,000 times with gold spans, .* limit of 1,048,576"):
         ss.suspects(tmp_path / "gold.jsonl", {"p": tmp_path / "pred.jsonl"})
+
+
+def nested(size: int) -> ss.Corpus:
+    """A document of 2 * `size` characters with `size` spans, each inside the one before."""
+    ends = range(2 * size, size, -1)
+    return ss.Corpus.from_arrays(["d"], [0] * size, range(size), ends, ["A"] * size, text=["ab" * size])
+
+
+@pytest.mark.parametrize("target", ["presidio", "csv", "brat", "i2b2", "labelstudio"])
+def test_nested_spans_are_not_written_with_all_their_texts(target: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"text of each span: 144,012,000 characters for a text of 24,000"):
+        ss.convert(nested(12_000), tmp_path / "out", to_format=target)
+    assert list(tmp_path.iterdir()) == []
+    ss.convert(nested(100), tmp_path / "few", to_format=target)
+    ss.convert(nested(12_000), tmp_path / "doccano.jsonl", to_format="doccano")
+
+
+def test_lists_of_errors_have_excerpts_of_long_texts(tmp_path: Path) -> None:
+    gold = nested(2000)
+    result = ss.score(gold, gold.with_spans(np.zeros(0, np.int64)), "exact")
+    result.save(tmp_path / "out")
+    lines = [json.loads(line) for line in (tmp_path / "out" / "errors.jsonl").read_text().splitlines()]
+    assert max(len(line["text"]) for line in lines) == 1000
+    assert sum("…" in line["text"] for line in lines) == sum(gold.end - gold.start > 1000)
+    assert len(next(iter(result.errors("exact"))).text or "") == 4000

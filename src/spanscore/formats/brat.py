@@ -118,7 +118,7 @@ class Brat(AnnotatedFormat):
         """Write a .txt and an .ann file for each document, in a folder for each annotator if they are named."""
         losses: Counter[str] = Counter()
         names = FileNames(losses)
-        for one in to_write(chunks, self, losses, convention=self.convention, holds=("attributes",)):
+        for one in to_write(chunks, self, losses, convention=self.convention, holds=("attributes",), surfaces=True):
             by = written_by(one)
             losses["metadata fields"] -= bool(by) and ANNOTATORS in (one.document.meta or {})
             for name, spans in (by or {"": one.spans}).items():

@@ -14,6 +14,7 @@ from spanscore.formats.documents import RawDocument, RawSpan
 from spanscore.formats.interface import CERTAIN, Claim, Losses, Sample
 from spanscore.formats.records import number, whole
 from spanscore.formats.tables import Table, TableFormat, delimited, guess_delimiter
+from spanscore.formats.writing import refuse_repetition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -95,6 +96,7 @@ class Csv(TableFormat):
         file.write(_line(head, ending))
         for corpus in chunks():
             for document in corpus.documents():
+                refuse_repetition(document, self)
                 lost["texts"] += document.text is not None
                 lost["metadata fields"] += len(document.meta or ())
                 lost["tokens"] += len(document.tokens or ())

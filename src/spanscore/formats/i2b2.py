@@ -86,7 +86,7 @@ class I2b2(DocumentFormat):
         """Write an .xml file for each document, in which every XML parser finds the exact text."""
         losses: Counter[str] = Counter()
         names = FileNames(losses)
-        for one in to_write(chunks, self, losses, convention=self.convention, holds=("attributes",)):
+        for one in to_write(chunks, self, losses, convention=self.convention, holds=("attributes",), surfaces=True):
             text = _legal(one.text, losses)
             tags = [
                 _element(number, start, end, span, text[span.start : span.end], losses)

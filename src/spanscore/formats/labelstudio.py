@@ -201,7 +201,9 @@ class LabelStudio(AnnotatedFormat):
         separator = b"[\n"
         convention = self.convention
         holds = ("scores", "metadata")
-        for one in to_write(chunks, self, losses, convention=convention, holds=holds, attributes=(ANNOTATOR,)):
+        for one in to_write(
+            chunks, self, losses, convention=convention, holds=holds, attributes=(ANNOTATOR,), surfaces=True
+        ):
             by = written_by(one) or {"": one.spans}
             listed = [self._annotation(name, spans, one.text) for name, spans in by.items()]
             data = {**other_meta(one.document), "id": one.id, "text": one.text}

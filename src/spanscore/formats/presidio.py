@@ -68,7 +68,7 @@ class PresidioDataset(DocumentFormat):
         lost: Counter[str] = Counter()
         encoder = msgspec.json.Encoder()
         before = b"["
-        for one in to_write(chunks, self, lost, convention=self.convention, holds=("metadata",)):
+        for one in to_write(chunks, self, lost, convention=self.convention, holds=("metadata",), surfaces=True):
             meta = dict(one.document.meta or {})
             spans = [
                 {

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_NAME = 200
 """Bytes of a file name; file systems allow about 255, and endings are added."""
+REPEATED = 1 << 26
+"""Characters of spans in a document that may always be written."""
 _SAFE = " !#$&'()+,;=@[]{}~"
 
 
@@ -41,23 +43,37 @@ def to_write(
     convention: Convention,
     holds: Collection[str] = (),
     attributes: Collection[str] = (),
+    surfaces: bool = False,
 ) -> Iterator[Written]:
     """Yield the documents to write, and count what the target cannot hold.
 
     `holds` names what it can hold of scores, attributes, metadata and tokens; `attributes` the attributes that it can
-    hold if it cannot hold all. A document without text is an error: these formats consist of text with marks on it.
+    hold if it cannot hold all; `surfaces` says that it has the text of each span. A document without text is an error:
+    these formats consist of text with marks on it.
     """
     for corpus in chunks():
         for document in corpus.documents():
             if document.text is None:
                 where = f'document "{printable(str(document.id))}"'
                 raise InputError(f"{target.name} cannot be written without the text of the document.", where)
+            if surfaces:
+                refuse_repetition(document, target)
             _count(document, losses, holds, attributes)
             start = np.array([span.start for span in document.spans], np.int64)
             end = np.array([span.end for span in document.spans], np.int64)
             low, high = convention.write(document.text, start, end)
             spans = list(zip(low.tolist(), high.tolist(), document.spans, strict=True))
             yield Written(str(document.id), document.text, spans, document)
+
+
+def refuse_repetition(document: Document, target: Format) -> None:
+    """Refuse a document whose nested spans would repeat its text very often."""
+    length = len(document.text or "")
+    repeated = sum(span.end - span.start for span in document.spans) if length else 0
+    if repeated > max(REPEATED, 100 * length):
+        what = f"{target.name} has the text of each span: {repeated:,} characters for a text of {length:,}"
+        where = f'document "{printable(str(document.id))}"'
+        raise InputError(f"{what}; write another format, such as spanscore, spacy or doccano.", where)
 
 
 def _count(document: Document, losses: Counter[str], holds: Collection[str], attributes: Collection[str]) -> None:

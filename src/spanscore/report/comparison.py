@@ -12,7 +12,7 @@ import msgspec
 from spanscore.errors import InputError, plural, printable
 from spanscore.files import safe_cell
 from spanscore.result import NUMBERS, split_level
-from spanscore.result.privacy import allowed
+from spanscore.result.privacy import excerpt
 from spanscore.result.tables import aligned, between, escape, shown
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def write_diff(lines: IO[bytes], table: IO[bytes], changes: Sequence[Change], *,
     writer = csv.writer(wrapper, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow([*names, *map(safe_cell, slices)])
     for one in changes:
-        known = {**vars(one), **_measure(one.measure), "text": allowed(one.text, text)}
+        known = {**vars(one), **_measure(one.measure), "text": excerpt(one.text, text)}
         values = {name: known[name] for name in names}
         lines.write(encoder.encode({**values, **({"slices": one.slices} if slices else {})}) + b"\n")
         cells = (*values.values(), *one.slices.values())

@@ -7,7 +7,7 @@ import io
 from typing import IO, TYPE_CHECKING
 
 from spanscore.files import safe_cell
-from spanscore.result.privacy import allowed
+from spanscore.result.privacy import excerpt
 
 if TYPE_CHECKING:
     from spanscore.result import Scores
@@ -61,7 +61,7 @@ def _row(error: Error, content: str, text: Text) -> list[str | int]:
         safe_cell(error.document),
         span.start,
         span.end,
-        safe_cell(allowed(error.text, text) or ""),
+        safe_cell(excerpt(error.text, text) or ""),
         safe_cell(_context(error, content, text)),
         "" if gold is None else safe_cell(gold.label),
         "" if pred is None else safe_cell(pred.label),
@@ -78,5 +78,5 @@ def _context(error: Error, content: str, text: Text) -> str:
         return ""
     start, end = error.span.start, error.span.end
     pieces = (content[max(0, start - AROUND) : start], content[start:end], content[end : end + AROUND])
-    before, inside, after = (allowed(piece, text) for piece in pieces)
+    before, inside, after = (excerpt(piece, text) for piece in pieces)
     return f"{'…' if start > AROUND else ''}{before}[{inside}]{after}{'…' if end + AROUND < len(content) else ''}"

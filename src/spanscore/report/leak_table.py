@@ -8,7 +8,7 @@ from collections import Counter
 from typing import IO, TYPE_CHECKING
 
 from spanscore.files import safe_cell
-from spanscore.result.privacy import allowed
+from spanscore.result.privacy import excerpt
 
 if TYPE_CHECKING:
     from spanscore.result import Scores
@@ -56,11 +56,11 @@ def write_leaks(file: IO[bytes], scores: Scores, *, text: Text) -> int:
                 safe_cell(one.document),
                 start,
                 one.span.end,
-                safe_cell(allowed(one.text, text) or ""),
+                safe_cell(excerpt(one.text, text) or ""),
                 safe_cell(one.span.label),
                 one.verdict,
                 " ".join(f"{a}:{b}" for a, b in one.readable),
-                safe_cell(" … ".join(allowed(part, text) or "" for part in parts) if text != "hide" else ""),
+                safe_cell(" … ".join(excerpt(part, text) or "" for part in parts) if text != "hide" else ""),
             ]
         )
     wrapper.detach()

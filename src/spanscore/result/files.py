@@ -10,7 +10,7 @@ import msgspec
 
 from spanscore.files import SCORED, atomic_file, check_outputs, finish_interrupted, output_folder
 from spanscore.result import tallies
-from spanscore.result.privacy import allowed
+from spanscore.result.privacy import excerpt
 from spanscore.result.tables import gaps, known, rows
 from spanscore.version import __version__
 
@@ -117,7 +117,7 @@ def error_record(error: Error, scores: Scores, *, text: Text) -> dict[str, Any]:
     }
     if error.readable:
         record["readable"] = error.readable
-    shown = allowed(error.text, text)
+    shown = excerpt(error.text, text)
     if shown is not None:
         record["text"] = shown
     return record

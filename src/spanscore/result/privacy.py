@@ -20,6 +20,22 @@ def allowed(text: str | None, how: Text) -> str | None:
     return text if how == "show" else shape(text)
 
 
+LONGEST = 1000
+"""Characters of a span's text in lists of spans; nested spans would repeat the text of a document many times."""
+
+
+def excerpt(text: str | None, how: Text) -> str | None:
+    """Return the text of a span as it may be written, without the middle of a very long one.
+
+    >>> len(excerpt("a" * 5000, "show")), excerpt("Ann", "mask")
+    (1000, 'Xxx')
+    """
+    if text is not None and len(text) > LONGEST:
+        half = LONGEST // 2
+        text = f"{text[:half]}…{text[1 - half :]}"
+    return allowed(text, how)
+
+
 def shape(text: str) -> str:
     """Replace letters with X or x and digits with 9; keep everything else, and with it all offsets.
 
