@@ -84,7 +84,7 @@ def best(convention: Convention, cases: Sequence[Case], usual: float = USUAL) ->
     A simpler one may have odd spans that are one in a hundred more. With more than the usual share of odd spans, none
     fits. The first documents decide; of the others, all spans must be inside their texts.
     """
-    found = fits(convention.others(), cases[:DOCUMENTS])
+    found = fits(_different(convention.others(), cases), cases[:DOCUMENTS])
     while found:
         least, looked = min(one.odd for one in found), found[0].looked
         good = [one for one in found if one.odd <= least + looked // 100 and one.odd <= usual * looked]
@@ -96,6 +96,19 @@ def best(convention: Convention, cases: Sequence[Case], usual: float = USUAL) ->
             return right
         found = [one for one in found if one not in equal]
     return []
+
+
+def _different(conventions: Iterable[Convention], cases: Sequence[Case]) -> Iterator[Convention]:
+    """Yield the conventions that can differ on these texts, the first of those that cannot: most texts are ASCII."""
+    breaks = any("\n" in (case.text or "") for case in cases)
+    plain = not breaks and all((case.text or "").isascii() for case in cases)
+    seen = set()
+    for one in conventions:
+        unit = "codepoint" if plain else one.unit
+        key = unit, one.end, one.base, one.newline if breaks else "as-is"
+        if key not in seen:
+            seen.add(key)
+            yield one
 
 
 class Fit(NamedTuple):
@@ -143,7 +156,7 @@ def suspicion(corpus: Corpus, read_as: Format) -> str | None:
     if corpus.text is None or len(corpus.start) < FEW:
         return None
     given = read_as.convention
-    cases = _sample([*_cases(corpus, NATIVE if given is None else given)])
+    cases = _sample(_cases(corpus, NATIVE if given is None else given))
     odd, looked = odd_spans(NATIVE if given is None else given, cases)
     if looked < FEW or odd <= USUAL * looked:
         return None

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from spanscore.overlap import Overlaps
+
 if TYPE_CHECKING:
     from spanscore.align import Pairing
     from spanscore.corpus.columns import Bools, Floats, Ints, Longs
@@ -76,9 +78,13 @@ class Judgement:
         """Build a judgement from pairs of a gold and a predicted row, and whether each pair is right.
 
         A pair that is not right and has two labels is a wrong type; one with the same label (a boundary error) leaves
-        its gold span missed. Where a gold span has several pairs, right ones count first, then the earlier ones.
+        its gold span missed. Where a gold span has several pairs, right ones count first, then the earlier ones. `iou`
+        is that of each pair (default: by their offsets).
         """
         sides = pairing.gold, pairing.pred
+        if iou is None:
+            apart = sides[0].doc[gold] != sides[1].doc[pred]
+            iou = np.where(apart, 0.0, pairing.iou(pairing.shared_by(Overlaps(gold, pred, gold))))
         wrong = ~right & (sides[0].label[gold] != sides[1].label[pred])
         decided = np.flatnonzero(right | wrong)
         decided = decided[np.lexsort((decided, ~right[decided], gold[decided]))]
@@ -93,7 +99,7 @@ class Judgement:
         in_cell = np.zeros(len(sides[1].doc), np.bool_)
         in_cell[b] = True
         best = np.zeros(len(sides[0].doc))
-        np.maximum.at(best, gold, right.astype(np.float64) if iou is None else iou)
+        np.maximum.at(best, gold, iou)
         return cls(pairing, cell, partner, best, found, wrong_for, np.flatnonzero(~in_cell), typed=typed)
 
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
