@@ -132,7 +132,11 @@ def _kind(row: int, column: int) -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Return the policy of the report, except that plotly.js inserts an empty style sheet and sets style attributes."""
+    """Return the policy of the report, except for what plotly.js needs.
+
+    It inserts an empty style sheet, sets style attributes, draws the cells as an image (data:), and makes another one
+    when the picture is downloaded (blob:).
+    """
     strict = policy(scripts, STYLE)
     return strict.replace(
         f"style-src {hashed(STYLE)}",
