@@ -7,6 +7,8 @@ import io
 from collections import Counter
 from typing import IO, TYPE_CHECKING
 
+from xxhash import xxh3_128_digest
+
 from spanscore.files import safe_cell
 from spanscore.result.privacy import excerpt
 
@@ -35,37 +37,40 @@ def write_leaks(file: IO[bytes], scores: Scores, *, text: Text) -> int:
     `occurrences` is how often the same text, in upper or lower case, leaks; the most frequent ones come first, and
     those of one text stand together. Without text, every leak counts as one of its own.
     """
-    leaks = [error for error in scores.errors() if error.side == "gold"]
-    times = Counter(_folded(one) for one in leaks if one.text is not None)
-    first: dict[str, int] = {}
-    for place, one in enumerate(leaks):
-        first.setdefault(_folded(one), place)
+    keys: list[bytes | None] = []
+    rows: list[list[str | int]] = []
+    for one in scores.errors():
+        if one.side == "gold":
+            keys.append(None if one.text is None else xxh3_128_digest(one.text.casefold().encode("utf-8", "replace")))
+            rows.append(_row(one, text))
+    times = Counter(key for key in keys if key is not None)
+    first: dict[bytes | None, int] = {}
+    for place, key in enumerate(keys):
+        first.setdefault(key, place)
 
     def order(place: int) -> tuple[int, int, int]:
-        return -times.get(_folded(leaks[place]), 1), first[_folded(leaks[place])], place
+        return -times.get(keys[place], 1), first[keys[place]], place
 
     wrapper = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
     writer = csv.writer(wrapper, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(COLUMNS)
-    for one in (leaks[place] for place in sorted(range(len(leaks)), key=order)):
-        start = one.span.start
-        parts = [(one.text or "")[a - start : b - start] for a, b in one.readable]
-        writer.writerow(
-            [
-                times.get(_folded(one), 1),
-                safe_cell(one.document),
-                start,
-                one.span.end,
-                safe_cell(excerpt(one.text, text) or ""),
-                safe_cell(one.span.label),
-                one.verdict,
-                " ".join(f"{a}:{b}" for a, b in one.readable),
-                safe_cell(" … ".join(excerpt(part, text) or "" for part in parts) if text != "hide" else ""),
-            ]
-        )
+    for place in sorted(range(len(rows)), key=order):
+        writer.writerow([times.get(keys[place], 1), *rows[place]])
     wrapper.detach()
-    return len(leaks)
+    return len(rows)
 
 
-def _folded(error: Error) -> str:
-    return "" if error.text is None else error.text.casefold()
+def _row(one: Error, text: Text) -> list[str | int]:
+    """Return the cells after the number of occurrences."""
+    start = one.span.start
+    parts = " … ".join((one.text or "")[a - start : b - start] for a, b in one.readable)
+    return [
+        safe_cell(one.document),
+        start,
+        one.span.end,
+        safe_cell(excerpt(one.text, text) or ""),
+        safe_cell(one.span.label),
+        one.verdict,
+        " ".join(f"{a}:{b}" for a, b in one.readable),
+        safe_cell(excerpt(parts, text) or ""),
+    ]
