@@ -43,7 +43,7 @@ def write_leaks(file: IO[bytes], scores: Scores, *, text: Text) -> int:
         if one.side == "gold":
             keys.append(None if one.text is None else xxh3_128_digest(one.text.casefold().encode("utf-8", "replace")))
             rows.append(_row(one, text))
-    times = Counter(key for key in keys if key is not None)
+    times: Counter[bytes | None] = Counter(key for key in keys if key is not None)
     first: dict[bytes | None, int] = {}
     for place, key in enumerate(keys):
         first.setdefault(key, place)
