@@ -178,12 +178,13 @@ def _sample(cases: Iterable[Case]) -> list[Case]:
 
 
 def _cases(corpus: Corpus, convention: Convention) -> Iterator[Case]:
-    """Yield the documents with text and spans, with the offsets that a file in a convention has."""
+    """Yield documents with text, and some of their spans with the offsets that a file in a convention has."""
     assert corpus.text is not None
     for doc in np.flatnonzero(np.diff(corpus.bounds)).tolist():
         text = corpus.text[doc]
         if text is not None:
-            rows = slice(*corpus.bounds[doc : doc + 2].tolist())
+            first, last = corpus.bounds[doc : doc + 2].tolist()
+            rows = slice(first, min(last, first + SAMPLE))
             start, end = corpus.start[rows].astype(np.int64), corpus.end[rows].astype(np.int64)
             inside = end <= len(text)  # predictions may be past the text of the gold data
             yield Case(text, *convention.write(text, start[inside], end[inside]), ())
