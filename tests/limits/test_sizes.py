@@ -16,6 +16,7 @@ import spanscore as ss
 from calls import spanscore, write
 from spanscore.align import LabelMap
 from spanscore.analysis.compare import _letters
+from spanscore.analysis.sweep import MANY, curves_of
 from spanscore.errors import InputError, SpanscoreError, UsageError
 from spanscore.measures import measure
 from spanscore.report import confusion
@@ -34,6 +35,22 @@ def test_the_confusion_matrix_names_the_most_frequent_types() -> None:
     page = confusion.page(counts, "Confusion", "iou")
     assert len(page) < 6_000_000
     assert "2,900 others share one" in page
+
+
+def test_a_report_has_curves_of_the_most_frequent_types_only() -> None:
+    """All thresholds of all types at the best threshold of each type: 10,000 types took more than 20 GB."""
+    types = [f"T{i:03}" for i in range(MANY + 50)]
+    often = [*types, *types[50:]]
+    offsets = range(len(often)), range(1, len(often) + 1)
+    gold = ss.Corpus.from_arrays(["d"], [0] * len(often), *offsets, often)
+    pred = ss.Corpus.from_arrays(["d"], [0] * len(often), *offsets, often, score=[0.5] * len(often))
+    curves, notes = curves_of(ss.score(gold, pred, "exact"))
+    assert [curve.type for curve in curves] == [None, *types[50:]]
+    assert notes == [
+        f"pred: threshold curves of exact shown only for the {MANY} most frequent types; "
+        "run spanscore sweep for all of them."
+    ]
+    assert len(ss.sweep(gold, pred, "exact").curves) == len(types) + 1
 
 
 def test_the_confusion_matrix_runs_no_script_but_its_own() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore.align.labels import LabelMap
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from spanscore.align.taxonomy import Taxonomy
 
-_TABLE = (files("spanscore.align") / "presidio.tsv").read_text("utf-8")
+_TABLE = Path(__file__).with_name("presidio.tsv").read_text("utf-8")
 """Lines of a Presidio entity type, the names that datasets use (in upper case with `_`), and where they come from.
 
 The names from `presidio-evaluator 0.2.5` are its `PresidioAnalyzerWrapper.presidio_entities_map`, all of it; that is

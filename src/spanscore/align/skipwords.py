@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
 from pathlib import Path
 
 from spanscore.errors import InputError, file_stamp
@@ -86,7 +85,7 @@ def presidio_skip_words(name: str) -> SkipWords:
 
 @cache
 def _presidio_default() -> SkipWords:
-    return SkipWords(words_of((files("spanscore.align") / "presidio_skip_words.txt").read_text("utf-8")))
+    return SkipWords(words_of(Path(__file__).with_name("presidio_skip_words.txt").read_text("utf-8")))
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -229,12 +228,12 @@ def key_of(label: str) -> str:
 @cache
 def built_in() -> Taxonomy:
     """Return the taxonomy that comes with spanscore."""
-    return Taxonomy(_parse((files("spanscore.align") / "taxonomy.tsv").read_text("utf-8"), "taxonomy.tsv"))
+    return Taxonomy(_parse(Path(__file__).with_name("taxonomy.tsv").read_text("utf-8"), "taxonomy.tsv"))
 
 
 @cache
 def _countries() -> frozenset[str]:
-    lines = (files("spanscore.align") / "countries.txt").read_text("utf-8").splitlines()
+    lines = Path(__file__).with_name("countries.txt").read_text("utf-8").splitlines()
     return frozenset(key_of(name) for line in lines if not line.startswith("#") for name in line.split())
 
 

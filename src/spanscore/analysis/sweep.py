@@ -49,6 +49,8 @@ ROWS = 1 << 19
 """Maximum number of spans to count at once."""
 MUCH, TOO_MUCH = 20_000_000, 2_000_000_000
 """Maximum amount of counting for the curves of a report, and for a sweep on request."""
+MANY = 200
+"""Maximum number of types with a curve in a report."""
 HELD = 1 << 21
 """Changes of counts to hold before those that cancel out are removed."""
 CROWDED = 2
@@ -267,9 +269,9 @@ def sweep(
 
 
 def curves_of(result: Result, bins: int = 10) -> tuple[list[Curve], list[str]]:
-    """Return the curves of every system whose predictions all have scores, and a note for each skipped curve.
+    """Return the curves of every system whose predictions all have scores, and notes about skipped curves.
 
-    Curves that would take too long to compute are skipped.
+    Curves that would take too long to compute are skipped; of many types, only the most frequent ones have curves.
     """
     curves: list[Curve] = []
     notes: list[str] = []
@@ -290,20 +292,38 @@ def curves_of(result: Result, bins: int = 10) -> tuple[list[Curve], list[str]]:
                 f"{one.system}: threshold curves of {one.name} omitted, too slow; run spanscore sweep instead."
             )
             continue
-        curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature, one.level)
+        types = _most_frequent(one.pairing)
+        if one.measure.by_type and len(one.pairing.labels) > len(types):
+            what = f"threshold curves of {one.name} shown only for the {MANY} most frequent types"
+            notes.append(f"{one.system}: {what}; run spanscore sweep for all of them.")
+        curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature, one.level, types)
     return curves, notes
 
 
+def _most_frequent(pairing: Pairing) -> frozenset[str]:
+    """Return up to `MANY` types with the most spans on both sides."""
+    number = np.bincount(np.concatenate([pairing.gold.label, pairing.pred.label]), minlength=len(pairing.labels))
+    return frozenset(name for _, name in sorted(zip((-number).tolist(), pairing.labels, strict=False))[:MANY])
+
+
 def _curves(
-    pairing: Pairing, measure: Measure, system: str, beta: float, bins: int, line: str, level: str | None
+    pairing: Pairing,
+    measure: Measure,
+    system: str,
+    beta: float,
+    bins: int,
+    line: str,
+    level: str | None,
+    types: frozenset[str] | None = None,
 ) -> Iterator[Curve]:
+    """Yield the overall curve and that of each type, or only of these types."""
     pairing = measure.counted_spans(pairing)
     fields, labels, threshold, label, change = _changes(pairing, measure)
     judged = measure.judge(pairing)
     score, right, of = judged.pairing.pred.score, judged.right, judged.pairing.pred.label
     assert score is not None
     for kind in (None, *sorted(labels)) if measure.by_type else (None,):
-        if kind == NO_TYPE:
+        if kind == NO_TYPE or (types is not None and kind is not None and kind not in types):
             continue
         mine = np.ones(len(label), np.bool_) if kind is None else label == labels.index(kind)
         if not mine.any():

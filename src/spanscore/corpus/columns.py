@@ -124,3 +124,8 @@ def mixed(x: Words) -> Words:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+def odd_numbers(count: int) -> Words:
+    """Return pseudorandom odd numbers, the same ones everywhere and with every version of NumPy (SplitMix64)."""
+    return mixed(np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) | np.uint64(1)

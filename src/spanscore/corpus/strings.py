@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from spanscore.corpus.columns import Bools, Longs, Words, mixed, ranges
+from spanscore.corpus.columns import Bools, Longs, Words, mixed, odd_numbers, ranges
 
 S = TypeVar("S", bound=str | None, covariant=True)
 
@@ -317,4 +317,4 @@ def _utf8(text: str) -> bytes:
 @cache
 def _weights(count: int) -> Words:
     """Return at least `count` pseudorandom odd numbers, the same on every call."""
-    return np.random.default_rng(0).integers(0, 2**64, max(count, 64), np.uint64) | np.uint64(1)
+    return odd_numbers(max(count, 64))

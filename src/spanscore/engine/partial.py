@@ -5,7 +5,6 @@ They add in any order and from any process: chunks of a file, ranges of it, part
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from spanscore.engine.plan import Plan
     from spanscore.measures import Judgement, Measure
 
-LOG = logging.getLogger("spanscore")
 DENSE = 1_000_000
 """Overlapping pairs in one document that take time and memory worth a warning."""
 BLOCK = 8192
@@ -174,8 +172,10 @@ def _warn_if_dense(pairing: Pairing) -> None:
     for doc in np.flatnonzero(sizes[0] * sizes[1] > DENSE).tolist():
         pairs = Join(pairing.gold.block(doc, doc + 1), pairing.pred.block(doc, doc + 1)).pairs
         if pairs > DENSE:
+            import logging
+
             spans = f"{sizes[0][doc]} gold and {sizes[1][doc]} predicted spans"
-            LOG.warning(
+            logging.getLogger("spanscore").warning(
                 'document "%s" has %s that overlap in %d pairs: scoring it takes time in proportion.',
                 printable(pairing.gold.ids[doc]),
                 spans,

@@ -17,11 +17,9 @@ import numpy as np
 from spanscore.corpus import MAX_OFFSET
 from spanscore.corpus.records import Attr, Document, Span, build
 from spanscore.errors import InputError, listed, plural
-from spanscore.formats import placement
 from spanscore.formats.doctor import MANY, Case, diagnose
 from spanscore.formats.interface import Format
 from spanscore.formats.offsets import ENDS, NEWLINES, UNITS, Convention, describe
-from spanscore.formats.placement import Mention
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from spanscore.corpus import Corpus
+    from spanscore.formats.placement import Mention
     from spanscore.formats.source import Source
 
 
@@ -288,6 +287,8 @@ NOTES = 3
 def _finished(raw: RawDocument, spans: list[Span]) -> Document:
     assert raw.id is not None
     if raw.mentions:
+        from spanscore.formats import placement  # loading it takes milliseconds, which few formats need
+
         assert raw.text is not None
         spans += placement.spans(raw.text, raw.mentions, [(span.start, span.end) for span in spans])
     return Document(id=raw.id, text=raw.text, spans=spans, tokens=raw.tokens, meta={**raw.meta} if raw.meta else None)

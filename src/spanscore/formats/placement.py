@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 Place = tuple[int, int]
 Mention = tuple[str, str, float | None, dict[str, Attr] | None]
 """A string that was found, its label, score and attributes."""
-_WORD = re.compile(rf"[^\W{UNSPACED}]+")
+_LETTER = rf"[^\W{UNSPACED}]"
+_PREFIX = re.compile(PREFIX)
 _WHOLE = re.compile(rf"[^\W{UNSPACED}{PREFIXING}]+")
 """Words that have nothing attached to them."""
 _PREFIXED = re.compile(rf"(?=[{PREFIXING}])[^\W{UNSPACED}]\S*")
@@ -138,7 +139,7 @@ class _Placement:
         """For each offset 1 if it is after an attached prefix; None if the text has none."""
         starts = bytearray(len(self._text) + 1)
         for word in _PREFIXED.finditer(self._text):
-            prefix = PREFIX.match(self._text, word.start(), word.end())
+            prefix = _PREFIX.match(self._text, word.start(), word.end())
             if self._edges[word.start()] and prefix is not None:
                 for at in range(word.start() + 1, prefix.end() + 1):
                     starts[at] = unicodedata.category(self._text[at])[0] != "M" if at < word.end() else 0
@@ -232,7 +233,7 @@ def _word_edges(text: str) -> bytearray:
     """
     edges = bytearray(b"\1") * (len(text) + 1)
     marks = "" if text.isascii() else "".join(c for c in set(text) if unicodedata.category(c)[0] == "M")
-    pattern = _WORD.pattern[:-1]
+    pattern = _LETTER
     if marks:
         pattern = f"(?:{pattern}|[{re.escape(marks)}])"
         for mark in re.finditer(f"[{re.escape(marks)}]", text):

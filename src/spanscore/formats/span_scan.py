@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from spanscore.corpus.columns import Words
+from spanscore.corpus.columns import Words, odd_numbers
 from spanscore.formats.byte_scan import ONE, ByteView, begins, leading_number, text_width
 from spanscore.formats.source import MARGIN, Block
 
@@ -345,8 +345,7 @@ class _KnownLabels:
         self.usable = longest < 8 * MAX_LABEL_WORDS and len(labels) <= MAX_LABELS and self._place()
 
     def _place(self) -> bool:
-        multipliers = np.random.default_rng(0).integers(1 << 62, size=(256, MAX_LABEL_WORDS), dtype=np.uint64)
-        for chosen in multipliers | ONE:
+        for chosen in odd_numbers(256 * MAX_LABEL_WORDS).reshape(256, MAX_LABEL_WORDS):
             slots = self._slot(list(self._spelt[:, :-1]), chosen)
             if len(set(slots.tolist())) == len(self.labels):
                 self._chosen = chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -13,12 +14,20 @@ UNSPACED = (
 particles are attached to names."""
 PREFIXING = "\u0590-\u05ff\ufb1d-\ufb4f\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc"
 """Hebrew and Arabic, which write prepositions, conjunctions and the article as part of the word after them."""
-PREFIX = re.compile(
+PREFIX = (
     "(?:[והבכלמש][\u0591-\u05c7]*){1,4}|(?:[وف][\u064b-\u0652]*)?(?:[بكلس][\u064b-\u0652]*)?(?:ا[\u064b-\u0652]*ل)?"
 )
 """What may be attached to the beginning of a word."""
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_PREFIXING = re.compile(f"[{PREFIXING}]")
+
+
+@cache
+def _ranges(listed: str) -> re.Pattern[str]:
+    """Compile ranges of characters when they are first needed: it takes milliseconds, and most texts have none."""
+    return re.compile(f"[{listed}]")
+
+
+def _is_in(character: str, listed: str) -> bool:
+    return character > "\u058f" and _ranges(listed).match(character) is not None
 
 
 def is_inside(text: str, at: int) -> bool:
@@ -37,7 +46,7 @@ def is_inside(text: str, at: int) -> bool:
     before = at - 1
     while before and _is_mark(text[before]):
         before -= 1
-    return text[before].isalnum() and not (_UNSPACED.match(after) or _UNSPACED.match(text[before]))
+    return text[before].isalnum() and not (_is_in(after, UNSPACED) or _is_in(text[before], UNSPACED))
 
 
 def is_cut(text: str, low: int, high: int) -> bool:
@@ -46,7 +55,7 @@ def is_cut(text: str, low: int, high: int) -> bool:
     >>> is_cut("Alexandria", 0, 4), is_cut("בתל אביב", 1, 8), is_cut("בתל אביב", 1, 7)
     (True, False, True)
     """
-    begins = is_inside(text, low) and not (_PREFIXING.match(text[low - 1]) and not _is_mark(text[low]))
+    begins = is_inside(text, low) and not (_is_in(text[low - 1], PREFIXING) and not _is_mark(text[low]))
     return begins or is_inside(text, high)
 
 

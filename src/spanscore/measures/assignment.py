@@ -18,7 +18,7 @@ SETTLED = 64
 """In components with more rows than this, ties between best assignments are not broken by the order of rows."""
 DENSE = 1 << 14
 """More pairs than this are solved as one matrix if they fill a good part of it."""
-MOST = 1 << 24
+MOST = 1 << 23
 """Pairs that can be considered at once: an assignment takes time with the cube of the spans, and a matrix."""
 
 

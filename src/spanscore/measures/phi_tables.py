@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +52,7 @@ def _table(name: str, stamp: tuple[int, int]) -> PhiTable:
         return PhiTable(name, dict.fromkeys(phi_table("hipaa").phi, True))
     path = name[1:] if name.startswith("@") else "hipaa.tsv"
     try:
-        source = Path(path) if name.startswith("@") else files("spanscore.measures") / path
+        source = Path(path) if name.startswith("@") else Path(__file__).with_name(path)
         lines = source.read_text("utf-8-sig" if name.startswith("@") else "utf-8").split("\n")
     except UnicodeDecodeError:
         raise InputError("the table of address types is not UTF-8.", path) from None
