@@ -473,7 +473,9 @@ def main(chosen: Sequence[str]) -> None:
         *(bench.statistics, bench.report, bench.detection, bench.detection_of_names),
     )
     if unknown := set(chosen) - {part.__name__ for part in parts}:
-        sys.exit(f"There is no part {', '.join(sorted(unknown))}; choose from {', '.join(part.__name__ for part in parts)}.")
+        sys.exit(
+            f"There is no part {', '.join(sorted(unknown))}; choose from {', '.join(part.__name__ for part in parts)}."
+        )
     for part in parts:
         if not chosen or part.__name__ in chosen:
             part()

@@ -46,10 +46,8 @@ def test_a_report_has_curves_of_the_most_frequent_types_only() -> None:
     pred = ss.Corpus.from_arrays(["d"], [0] * len(often), *offsets, often, score=[0.5] * len(often))
     curves, notes = curves_of(ss.score(gold, pred, "exact"))
     assert [curve.type for curve in curves] == [None, *types[50:]]
-    assert notes == [
-        f"pred: threshold curves of exact shown only for the {MANY} most frequent types; "
-        "run spanscore sweep for all of them."
-    ]
+    what = f"threshold curves of exact shown only for the {MANY} most frequent types"
+    assert notes == [f"pred: {what}; run spanscore sweep for all of them."]
     assert len(ss.sweep(gold, pred, "exact").curves) == len(types) + 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from spanscore.corpus import LabelTable
 from spanscore.corpus.arrow import from_table, pyarrow, schema_for, write_parquet
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spanscore.corpus import Corpus
     from spanscore.formats.source import Source
 
+T = TypeVar("T")
 COLUMNS = ("id", "text", "spans", "tokens", "meta")
 BATCH = 8192
 """Documents per corpus."""
@@ -58,7 +59,7 @@ class Parquet(Format):
             unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
             refuse_unpacking(source.path.stat().st_size, unpacked, source.name)
             groups, skip, left = _groups(metadata, source.part)
-            for batch in _batches(source.path, metadata, groups):
+            for batch in _ahead(_batches(source.path, metadata, groups)):
                 source.advance(len(batch) / max(metadata.num_rows, 1))
                 part = batch.slice(skip, left)
                 skip, left = max(0, skip - len(batch)), left - len(part)
@@ -126,6 +127,17 @@ def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
                 except ArrowNotImplementedError:
                     if number == len(ways):
                         raise
+
+
+def _ahead(items: Iterator[T]) -> Iterator[T]:
+    """Yield items; while one is in use, a thread already makes the next one."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, items, None)
+        while (found := coming.result()) is not None:
+            coming = thread.submit(next, items, None)
+            yield found
 
 
 def _after(rows: int, batches: Iterable[Any]) -> Iterator[Any]:

@@ -266,18 +266,14 @@ class Overlap(Weighted):
 
     def tally(self, pairing: Pairing) -> Tally:
         """Count the share of every mention that the other side covers."""
-        seen, shares = self._shares(pairing)
+        seen, _ = self._shares(pairing)
         own = self._own(seen)
         events: dict[str, tuple[Any, ...]] = {}
         mentions = filtered(pairing, "none", self.identity) if self.others == "count" else seen
-        for number, (names, side, everyone) in enumerate(
-            (
-                (("rtp", "annotated"), seen.gold, mentions.gold),
-                (("ptp", "predicted"), seen.pred, mentions.pred),
-            )
+        for number, (names, everyone) in enumerate(
+            ((("rtp", "annotated"), mentions.gold), (("ptp", "predicted"), mentions.pred))
         ):
-            share = shares[number][self.strategies[number]]
-            events |= _events(names[0], side.doc, side.label, share, split=True)
+            events |= seen.once(_share_events, self._plain, number, self.strategies[number], names[0])
             full = None if self.others == "count" else own[number]
             events |= _events(names[1], everyone.doc, everyone.label, full, split=True)
         return Tally.count(pairing, events, typed=self.by_type)
@@ -310,19 +306,24 @@ class Overlap(Weighted):
         if "span" not in self.fields and "docid" not in self.fields:
             raise UsageError(f"{self!r}: the key of an overlap measure must include the span.")
         seen = filtered(pairing, self.filter, self.identity)
-        for side, group in zip((seen.gold, seen.pred), self._grouped(seen), strict=True):
-            refuse_overlapping(side, group, repr(self))
-        plain = OverlapMaxMax(self.filter, self.key, self.type_weights, self.kb_weights)
-        return seen, seen.once(_covered_by, plain)
+        if overlapping := seen.once(_overlapping, self._plain):
+            side, a, b = overlapping
+            refuse_overlapping(side, a, b, repr(self))
+        return seen, seen.once(_covered_by, self._plain)
 
-    def _grouped(self, seen: Pairing) -> tuple[Ints | Longs, Ints | Longs]:
+    @property
+    def _plain(self) -> OverlapMaxMax:
+        """The same measure but for its strategies: what is computed for it serves all of them."""
+        return OverlapMaxMax(self.filter, self.key, self.type_weights, self.kb_weights)
+
+    def grouped(self, seen: Pairing) -> tuple[Ints | Longs, Ints | Longs]:
         """Return the group of each mention: its document, and the unweighted fields of its key."""
         fields = tuple(name for name in self._plain_fields if name not in ("span", "docid"))
         return seen.once(elements, ("docid", *fields)) if fields else (seen.gold.doc, seen.pred.doc)
 
     def covered(self, seen: Pairing) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return the share of each gold and each predicted mention that is covered, by strategy."""
-        grouped = self._grouped(seen)
+        grouped = self.grouped(seen)
         sides = seen.gold, seen.pred
         best, total = ([np.zeros(len(side.doc)) for side in sides] for _ in range(2))
         for both in seen.overlap_blocks():
@@ -401,6 +402,20 @@ def _covered_by(seen: Pairing, measure: Overlap) -> tuple[dict[str, Floats], dic
     return measure.covered(seen)
 
 
+def _share_events(seen: Pairing, measure: Overlap, number: int, strategy: str, name: str) -> dict[str, tuple[Any, ...]]:
+    """Return the events of the shares of one side, which two measures have in common."""
+    side = (seen.gold, seen.pred)[number]
+    return _events(name, side.doc, side.label, seen.once(_covered_by, measure)[number][strategy], split=True)
+
+
+def _overlapping(seen: Pairing, measure: Overlap) -> tuple[Corpus, int, int] | None:
+    """Return the first two mentions of one side that overlap, of all that are compared with each other."""
+    for side, group in zip((seen.gold, seen.pred), measure.grouped(seen), strict=True):
+        if found := overlapping(side, group):
+            return side, *found
+    return None
+
+
 def judge_by_key(seen: Pairing, gold: Longs, pred: Longs, *, typed: bool) -> Judgement:
     """Judge a mention as right if one of the other side has the same key, which may include the type."""
     sides = []
@@ -414,16 +429,21 @@ def judge_by_key(seen: Pairing, gold: Longs, pred: Longs, *, typed: bool) -> Jud
     return Judgement.from_pairs(seen, a, b, np.ones(len(a), np.bool_), typed=typed)
 
 
-def refuse_overlapping(side: Corpus, group: Ints | Longs, measure: str) -> None:
-    """Raise an error if mentions of one group overlap each other."""
+def overlapping(side: Corpus, group: Ints | Longs) -> tuple[int, int] | None:
+    """Return the first two mentions of one group that overlap each other, or None."""
     order = np.lexsort((side.end, side.start, group)) if group is not side.doc else np.arange(len(group))
     for rows in (order[side.start[order] < side.end[order]], order[side.start[order] == side.end[order]]):
         group_, start, end = group[rows], side.start[rows], side.end[rows]
         bad = np.flatnonzero((group_[1:] == group_[:-1]) & ((start[1:] < end[:-1]) | (start[1:] == start[:-1])))
         if bad.size:
-            a, b = (side.span_name(int(rows[bad[0] + i])) for i in range(2))
-            what = f"{a} and {b} overlap, which {measure} does not allow"
-            raise InputError(f"{what}; give --resolve score or longest.", side.place(int(side.doc[rows[bad[0]]])))
+            return int(rows[bad[0]]), int(rows[bad[0] + 1])
+    return None
+
+
+def refuse_overlapping(side: Corpus, a: int, b: int, measure: str) -> None:
+    """Raise an error about two mentions of one side that overlap."""
+    what = f"{side.span_name(a)} and {side.span_name(b)} overlap, which {measure} does not allow"
+    raise InputError(f"{what}; give --resolve score or longest.", side.place(int(side.doc[a])))
 
 
 def _repeats(side: Corpus) -> bool:
@@ -438,11 +458,12 @@ def _events(
     """Return the events of a field; fractional credit goes into a field of its own, in units of 2**-36."""
     if credit is None:
         return {name: (doc, label)}
-    full = credit == 1
-    events: dict[str, tuple[Any, ...]] = {name: (doc[full], label[full])}
+    full = np.flatnonzero(credit == 1)
+    events: dict[str, tuple[Any, ...]] = {name: (doc.take(full), label.take(full))}
     if split:
-        part = ~full & (credit > 0)
-        events[f"{name}_part"] = (doc[part], label[part], np.rint(credit[part] / UNIT).astype(np.int64))
+        part = np.flatnonzero((credit != 1) & (credit > 0))
+        weight = np.rint(credit.take(part) / UNIT).astype(np.int64)
+        events[f"{name}_part"] = (doc.take(part), label.take(part), weight)
     return events
 
 
