@@ -222,18 +222,20 @@ class Letters:
         >>> [column.tolist() for column in Letters(["O'Neill, A."]).pieces(zero, zero, zero + 11, not_word)]
         [[0, 0, 0], [0, 2, 9], [1, 7, 10]]
         """
-        base = self._base[doc]
+        base = self._base.take(doc)
         low, high = base + start, base + end
         places, before = self._cuts(at)
-        first, counts = before[low], before[high] - before[low] + 1
-        row = np.repeat(np.arange(len(doc)), counts)
-        cut = ranges(first, counts)
-        begin, finish = places[cut - 1] + 1, places[cut]
+        first = before.take(low)
+        counts = before.take(high) - first + 1
+        finish = places.take(ranges(first, counts))
+        begin = np.empty_like(finish)
+        begin[1:] = finish[:-1] + 1
         last = np.cumsum(counts) - 1
         begin[last - counts + 1], finish[last] = low, high
-        solid = begin < finish
-        row, begin, finish = row[solid], begin[solid], finish[solid]
-        return row, begin - base[row], finish - base[row]
+        row = np.repeat(np.arange(len(doc)), counts)
+        solid = np.flatnonzero(begin < finish)
+        row, offset = row.take(solid), base.repeat(counts).take(solid)
+        return row, begin.take(solid) - offset, finish.take(solid) - offset
 
     def all_pieces(self, at: Cut) -> tuple[Longs, Longs, Longs]:
         """Split all texts; return the document, the start and the end of each piece."""
