@@ -198,6 +198,8 @@ def test_frame_of_presidio_evaluator() -> None:
         ss.Corpus.from_presidio_evaluator(frame, "guess")
     with pytest.raises(ss.InputError, match="sentence_id 0: the token begins before the end of the one before it"):
         ss.Corpus.from_presidio_evaluator(frame.assign(start_indices=0))
+    with pytest.raises(ss.InputError, match="characters are missing before this place"):
+        ss.Corpus.from_presidio_evaluator(frame.assign(start_indices=[0, 4, 8, 10**12, 0]))
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, lambda columns: pl.DataFrame(columns).to_arrow()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import merge
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 class Error(NamedTuple):
-    """The verdict on a span: its `side`, the `counterpart` that it was compared with, and an explanation."""
+    """The verdict on a span: its `side`, and the `counterpart` that it was compared with."""
 
     document: str
     side: str
@@ -67,10 +67,14 @@ class Error(NamedTuple):
     verdict: str
     iou: float
     counterpart: Place | None
-    explanation: str
     text: str | None
     readable: tuple[tuple[int, int], ...] = ()
     """The ranges of a gold span that stay readable, if the measure is about masking."""
+
+    @property
+    def explanation(self) -> str:
+        """One sentence that explains the verdict."""
+        return explain(self.side, self.span, self.verdict, self.counterpart, self.iou, self.readable)
 
 
 class Verdicts(NamedTuple):
@@ -129,30 +133,30 @@ def errors(
     """
     pairing = judgement.pairing
     gold, pred = pairing.gold, pairing.pred
-    found = []
+    found: list[tuple[tuple[int, int, int], Place, str, float, str, Place | None, int]] = []
     for name, mine, other, (verdict, partner, overlap) in zip(
         ("gold", "predicted"), (gold, pred), (pred, gold), verdicts(judgement), strict=True
     ):
         chosen = np.arange(len(verdict)) if correct else np.flatnonzero(verdict != CORRECT)
         columns = (mine.doc[chosen], verdict[chosen], overlap[chosen])
         places_ = zip(places(mine, chosen, ids=ids), places(other, partner[chosen], ids=ids), strict=True)
-        listed = zip(places_, *(column.tolist() for column in columns), strict=True)
-        found.append([(doc, span, VERDICTS[what], iou, name, near) for (span, near), doc, what, iou in listed if span])
+        listed = zip(places_, chosen.tolist(), *(column.tolist() for column in columns), strict=True)
+        found += [
+            ((doc, *span[:2]), span, VERDICTS[what], iou, name, near, row)
+            for (span, near), row, doc, what, iou in listed
+            if span
+        ]
     texts, names = pairing.text, gold.ids.tolist()
-    parts = dict[tuple[int, Place], tuple[tuple[int, int], ...]]()
-    if judgement.exposure is not None:
-        every = zip(gold.doc.tolist(), places(gold, np.arange(len(gold.doc))), strict=True)
-        ranges = judgement.exposure.readable()
-        parts = {(doc, span): one for (doc, span), one in zip(every, ranges, strict=True) if span}
-    for doc, span, what, iou, name, near in merge(*found, key=lambda one: (one[0], one[1].start, one[1].end)):
+    ranges = None if judgement.exposure is None else judgement.exposure.readable()
+    for (doc, _, _), span, what, iou, name, near, row in sorted(found, key=itemgetter(0)):
         text = texts[doc]
         where = span
         if text_ends is not None and what == VERDICTS[INVENTED]:
             where = span._replace(start=int(text_ends[doc]), end=int(text_ends[doc]))
         readable: tuple[tuple[int, int], ...] = ()
-        if judgement.exposure is not None and name == "gold":
+        if ranges is not None and name == "gold":
             what = HIDDEN if what == VERDICTS[CORRECT] else what
-            readable = parts[doc, span]
+            readable = ranges[row]
         if what == VERDICTS[WRONG_ATTRIBUTE] and near is not None and near.kbid != span.kbid:
             what = WRONG_LINK
         yield Error(
@@ -162,7 +166,6 @@ def errors(
             verdict=what,
             iou=iou,
             counterpart=near,
-            explanation=explain(name, span, what, near, iou, readable),
             text=None if text is None else text[span.start : span.end],
             readable=readable,
         )

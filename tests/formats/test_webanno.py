@@ -99,6 +99,10 @@ def test_escapes_and_bars(tmp_path: Path) -> None:
         (("1-2\t4-8", "1-2\t4"), "a.tsv:9: expected a token line"),
         (("\tPER[3]\t_\t_\t\n2-3.1", "\n2-3.1"), "the line has 5 columns, but the header needs 6"),
         (("2-1\t28-32", "2-1\t20-32"), "a.tsv:18: the sentence begins before the end"),
+        (
+            ("1-1\t0-3", "1-1\t2147483648-3"),
+            "a.tsv:8: 2,147,483,648 characters are missing before this place, more than",
+        ),
         (("18-25\tElianti", "17-24\tElianti"), "is not where its surface string is|not where the offsets say"),
     ],
 )

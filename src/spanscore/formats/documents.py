@@ -280,6 +280,8 @@ class DocumentFormat(OffsetFormat):
         raise InputError(f"{what}{more}; {hint}.", where)
 
 
+MAX_GAP = 1 << 20
+"""Blanks that may stand for text between two pieces of which a document is put together; more are a wrong offset."""
 NOTES = 3
 """Notes of single files in a folder that are reported."""
 
@@ -292,6 +294,15 @@ def _finished(raw: RawDocument, spans: list[Span]) -> Document:
         assert raw.text is not None
         spans += placement.spans(raw.text, raw.mentions, [(span.start, span.end) for span in spans])
     return Document(id=raw.id, text=raw.text, spans=spans, tokens=raw.tokens, meta={**raw.meta} if raw.meta else None)
+
+
+def blanks(count: int, where: str) -> str:
+    """Return blanks for text that a file does not have, if they are not absurdly many."""
+    if count > MAX_GAP:
+        raise InputError(
+            f"{count:,} characters are missing before this place, more than {MAX_GAP:,}; correct it.", where
+        )
+    return " " * count
 
 
 def named(documents: Iterable[RawDocument], stem: str = "") -> Iterator[RawDocument]:

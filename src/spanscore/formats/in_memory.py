@@ -18,7 +18,7 @@ import numpy as np
 from spanscore.corpus.records import field_error, refuse_repeated_ids
 from spanscore.errors import InputError, MissingExtraError, UsageError, listed, plural, printable
 from spanscore.formats import gliner, presidio
-from spanscore.formats.documents import RawDocument, RawSpan, named
+from spanscore.formats.documents import RawDocument, RawSpan, blanks, named
 from spanscore.formats.hf import Found, Hf, spans_of_output
 from spanscore.formats.recognizer_results import RecognizerResult, RecognizerResults
 from spanscore.formats.records import Records
@@ -301,7 +301,7 @@ def _tagged_tokens(frame: Any, column: str) -> Iterator[RawDocument]:
             if start < at:
                 what = "the token begins before the end of the one before it"
                 raise InputError(f"{what}; start_indices must count characters from the start of the text.", where)
-            text += [" " * (start - at), token]
+            text += [blanks(start - at, where), token]
             at = start + len(token)
         spans = []
         for tag, run in groupby(rows, key=lambda row: row[2]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from spanscore.errors import InputError, printable
-from spanscore.formats.documents import DocumentFormat, RawDocument, RawSpan, unit_option
+from spanscore.formats.documents import DocumentFormat, RawDocument, RawSpan, blanks, unit_option
 from spanscore.formats.interface import CERTAIN, Claim, Sample
 from spanscore.formats.offsets import INVALID, Convention
 from spanscore.spec import parameter
@@ -201,7 +201,8 @@ def _text(sentences: list[Sentence], convention: Convention) -> str | None:
         gap = one.start - at
         if gap < 0:
             return None
-        text += "\n" * (gap > 0 and bool(text)) + " " * (gap - (gap > 0 and bool(text))), one.text
+        line_break = "\n" if gap and text else ""
+        text += line_break, blanks(gap - len(line_break), one.where), one.text
         at = one.start + convention.size(one.text)
     return "".join(text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import lru_cache
 from typing import IO, TYPE_CHECKING
 
 from spanscore.files import safe_cell
@@ -29,6 +30,10 @@ COLUMNS = (
 )
 AROUND = 40
 """Characters of context on either side."""
+
+
+safe_label = lru_cache(safe_cell)
+"""Labels are few and repeat."""
 
 
 def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text: Text) -> dict[str, int]:
@@ -63,8 +68,8 @@ def _row(error: Error, content: str, text: Text) -> list[str | int]:
         span.end,
         safe_cell(excerpt(error.text, text) or ""),
         safe_cell(_context(error, content, text)),
-        "" if gold is None else safe_cell(gold.label),
-        "" if pred is None else safe_cell(pred.label),
+        "" if gold is None else safe_label(gold.label),
+        "" if pred is None else safe_label(pred.label),
         "" if pred is None or pred.score is None else repr(pred.score),
         f"{error.iou:.6f}",
         error.verdict,

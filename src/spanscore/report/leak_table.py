@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 from xxhash import xxh3_128_digest
 
 from spanscore.files import safe_cell
+from spanscore.report.error_tables import safe_label
 from spanscore.result.privacy import excerpt
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _row(one: Error, text: Text) -> list[str | int]:
         start,
         one.span.end,
         safe_cell(excerpt(one.text, text) or ""),
-        safe_cell(one.span.label),
+        safe_label(one.span.label),
         one.verdict,
         " ".join(f"{a}:{b}" for a, b in one.readable),
         safe_cell(excerpt(parts, text) or ""),
