@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from spanscore.corpus.corpus import MAX_LABEL
 from spanscore.corpus.records import Span
 from spanscore.detectors.fingerprint import Fingerprint, content_hash
-from spanscore.detectors.shapes import MalformedSpanError, listed, shape_of
+from spanscore.detectors.shapes import MalformedSpanError, Shape, listed, shape_of
 from spanscore.errors import SpanscoreError, printable
 from spanscore.spec import Value, parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from spanscore.corpus import Corpus
     from spanscore.corpus.records import Document
@@ -181,12 +181,13 @@ def refuse_failure(document: Document, found: Detection) -> list[Span]:
     return found
 
 
-def spans_of(found: Any, length: int) -> Detection:
+def spans_of(found: Any, length: int, shape: Callable[[Any], Shape] = shape_of) -> Detection:
     """Convert what a detector returned for a text of this length to sorted spans, or a failure if it is malformed.
 
     They are a list, or in an object as `spans` or `ents`. Each span is a mapping or an object with `start`, `end`,
     `label` or `entity_type`, and optionally `score` and `attrs`; or what spaCy, Presidio, a Hugging Face pipeline or
-    GLiNER returns (see `shapes`). The recognizer of a Presidio result becomes the attribute `recognizer`.
+    GLiNER returns (see `shapes`). The recognizer of a Presidio result becomes the attribute `recognizer`. A detector
+    whose results have one known `shape` may give it.
 
     >>> spans_of([{"start": 0, "end": 3, "entity_type": "PERSON", "score": 0.85}], 3)
     [Span(start=0, end=3, label='PERSON', score=0.85, attrs=None)]
@@ -194,7 +195,7 @@ def spans_of(found: Any, length: int) -> Detection:
     Failure(why='a span from 0 to 9 is not inside the text, which has 3 characters')
     """
     try:
-        spans = [_span(one, length) for one in listed(found)]
+        spans = [_span(shape(one), length) for one in listed(found)]
     except MalformedSpanError as error:
         return Failure(str(error))
     except Exception as error:
@@ -202,8 +203,8 @@ def spans_of(found: Any, length: int) -> Detection:
     return sorted(spans, key=lambda span: (span.start, span.end, span.label, -(span.score or 0.0)))
 
 
-def _span(one: Any, length: int) -> Span:
-    start, end, label, score, attrs = shape_of(one)
+def _span(one: Shape, length: int) -> Span:
+    start, end, label, score, attrs = one
     if isinstance(start, bool) or isinstance(end, bool):
         raise MalformedSpanError("a span has no integer start and end")
     try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from spanscore.corpus.records import Attr
 from spanscore.detectors.fingerprint import Fingerprint, packages
 from spanscore.detectors.interface import (
     BATCH,
@@ -31,6 +32,7 @@ from spanscore.detectors.presidio_engine import (
     nlp_engine,
     refuse_unsupported,
 )
+from spanscore.detectors.shapes import Shape
 from spanscore.errors import MissingExtraError, SpanscoreError, UsageError, printable
 from spanscore.spec import parameter
 
@@ -84,7 +86,7 @@ class Presidio(Detector):
         try:
             engine = BatchAnalyzerEngine(self._loaded.analyzer)
             found = engine.analyze_iterator(texts, self.language, batch_size=len(texts), entities=wanted)
-            return [spans_of(one, len(text)) for one, text in zip(found, texts, strict=True)]
+            return [spans_of(one, len(text), _shape) for one, text in zip(found, texts, strict=True)]
         except Exception:
             return [self._alone(text) for text in texts]
 
@@ -95,7 +97,7 @@ class Presidio(Detector):
             )
         except Exception as error:
             return Failure(f"Presidio raised {type(error).__name__}")
-        return spans_of(found, len(text))
+        return spans_of(found, len(text), _shape)
 
     def describe(self) -> Description:
         """Return the types of the NLP configuration, of the recognizers, and of the analyzer."""
@@ -166,6 +168,13 @@ def _building(source: str | None) -> Iterator[None]:
             where = f"{printable(source, limit=255)}: " if source else ""
             why = _one_line(error)
             raise DetectorError(f"{where}cannot build Presidio from its configuration: {why}") from None
+
+
+def _shape(result: Any) -> Shape:
+    """Return the fields of a RecognizerResult."""
+    recognizer = (result.recognition_metadata or {}).get("recognizer_name")
+    attrs: dict[str, Attr] | None = {"recognizer": str(recognizer)} if recognizer else None
+    return Shape(result.start, result.end, result.entity_type, result.score, attrs)
 
 
 def _one_line(error: BaseException) -> str:

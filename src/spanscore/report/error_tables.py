@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import IO, TYPE_CHECKING
 
 from spanscore.files import safe_cell
-from spanscore.result.privacy import excerpt
+from spanscore.result.privacy import allowed, excerpt
 
 if TYPE_CHECKING:
     from spanscore.result import Scores
@@ -82,6 +82,8 @@ def _context(error: Error, content: str, text: Text) -> str:
     if not content or text == "hide" or error.verdict == "invented":
         return ""
     start, end = error.span.start, error.span.end
-    pieces = (content[max(0, start - AROUND) : start], content[start:end], content[end : end + AROUND])
-    before, inside, after = (excerpt(piece, text) for piece in pieces)
+    before, after = (
+        allowed(one, text) for one in (content[max(0, start - AROUND) : start], content[end : end + AROUND])
+    )
+    inside = excerpt(content[start:end], text)
     return f"{'…' if start > AROUND else ''}{before}[{inside}]{after}{'…' if end + AROUND < len(content) else ''}"
