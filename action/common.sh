@@ -21,12 +21,13 @@ fail() {
   exit 2
 }
 
-# Run a command whose output is shown, but never obeyed: file names and detectors may print workflow commands.
+# Run a command whose output is shown, but never obeyed: file names and detectors may print workflow commands. All of it
+# goes to standard output, because the runner reads standard error on its own, maybe before the commands are stopped.
 muted() {
   local end code=0
   end="resume_$(token)"
   printf '::stop-commands::%s\n' "$end"
-  "$@" || code=$?
+  "$@" 2>&1 || code=$?
   printf '\n::%s::\n' "$end"
   return "$code"
 }
