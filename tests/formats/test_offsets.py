@@ -169,3 +169,23 @@ def test_a_zip_file_is_a_folder_and_never_leaves_it(tmp_path: Path) -> None:
         archive.writestr("a.json", one)
     with pytest.raises(ss.InputError, match="zip it again"):
         ss.read(tmp_path / "lzma.zip")
+
+
+def test_graphemes_of_a_text_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor asks for them under many conventions, and a text may be long."""
+    import regex
+
+    asked: list[int] = []
+    finditer = regex.finditer
+
+    def counted(pattern: str, text: str) -> Any:
+        asked.append(len(text))
+        return finditer(pattern, text)
+
+    monkeypatch.setattr(regex, "finditer", counted)
+    for text in ("Zoe\u0308 " * 5, "Zoe\u0308 " * 5000):
+        sizes = {
+            Convention("grapheme", "exclusive", base, newline).size(text) for base in (0, 1) for newline in NEWLINES
+        }
+        assert sizes == {len(text) * 4 // 5}
+    assert asked == [25, 25000]

@@ -150,7 +150,8 @@ def lay_out(data: bytes, place: Path) -> Path:
     folder = place.with_name(f"{place.name}.d")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    for name, content in zip(pieces[1::2], pieces[2::2], strict=True):
+    files = dict(zip(pieces[1::2], pieces[2::2], strict=True))  # a mutation may repeat a name thousands of times
+    for name, content in files.items():
         if name.strip(b"."):
             (folder / name.decode()).write_bytes(content)
     return folder

@@ -7,25 +7,24 @@ only on the tag and the one before it, so that every rule is a comparison of two
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spanscore.corpus import LabelTable
-from spanscore.formats.tags import SCHEMES, Tag
+from spanscore.formats import tag_columns
+from spanscore.formats.tag_columns import Chunks, TagTable, before, last_before
+from spanscore.formats.tags import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from spanscore.corpus.columns import Bools, Ints, Longs
+    from spanscore.corpus.columns import Bools, Ints
 
 UNTYPED = "_"
-Number = TypeVar("Number", np.int8, np.int32)
 POSITIONS = "OBIES."
 """The positions that the default mode has rules for; all others are one class."""
 OTHER = len(POSITIONS)
@@ -33,50 +32,6 @@ BEFORE_ALL = -1
 """The code of what stands before the first tag: outside, and of no type."""
 STACK = 5
 """Frames from a warning in this module to the caller of a function in `seqeval`."""
-
-
-@dataclass(frozen=True)
-class Chunks:
-    """Entities in the order of their ends: first tag, tag after the last one, and code of the type."""
-
-    begin: Longs
-    end: Longs
-    type: Ints
-
-    def counts(self, types: int) -> Longs:
-        """Return the number of entities of each type."""
-        return np.bincount(self.type, minlength=types)
-
-    def shared(self, other: Chunks, size: int, types: int) -> Longs:
-        """Return how many entities of each type are the same in both, of all that end before `size`."""
-        if not len(other.end):
-            return np.zeros(types, np.int64)
-        place = np.full(size + 1, -1, np.int64)
-        place[other.end] = np.arange(len(other.end))
-        row = place[self.end]
-        same = (row >= 0) & (other.begin.take(row) == self.begin) & (other.type.take(row) == self.type)
-        return np.bincount(self.type[same], minlength=types)
-
-
-@dataclass(frozen=True)
-class TagTable:
-    """The distinct tags of both sides."""
-
-    tags: tuple[str, ...]
-    position: NDArray[np.int8]
-    """The class of each tag's position."""
-    type: Ints
-    """The code of each tag's type."""
-    types: tuple[str, ...]
-
-    @classmethod
-    def of(cls, tags: Iterable[str], positions: Sequence[str], split: Iterable[tuple[str, str]]) -> TagTable:
-        """Build a table from tags, the known positions, and each tag's position and type."""
-        names = LabelTable()
-        pairs = list(split)
-        known = {name: number for number, name in enumerate(positions)}
-        position = np.array([known.get(one, len(known)) for one, _ in pairs], np.int8)
-        return cls(tuple(tags), position, np.array([names[name] for _, name in pairs], np.int32), tuple(names))
 
 
 def columns(sides: Sequence[Sequence[Sequence[str]]]) -> tuple[list[Ints], list[str]]:
@@ -131,8 +86,8 @@ def strict_chunks(
             allowed = ", ".join(prefixes)
             raise ValueError(f"Invalid token is found: {tag}. Allowed prefixes are: {allowed}.")
         split.append((prefixes[prefix], name.strip("-") or UNTYPED))
-    table = TagTable.of(tags, "OBIES", split)
-    return [_strict(side, table, scheme) for side in codes], table.types, max(map(len, codes))
+    table = TagTable.of(tags, tag_columns.POSITIONS, split)
+    return [tag_columns.strict_chunks(side, table, scheme) for side in codes], table.types, max(map(len, codes))
 
 
 def _split_default(tag: str, *, suffix: bool) -> tuple[str, str]:
@@ -150,18 +105,10 @@ def _warn_of_odd_tags(tags: Iterable[str], *, suffix: bool) -> None:
             warnings.warn(f"{tag} seems not to be NE tag.", stacklevel=STACK)
 
 
-def _before(codes: NDArray[Number], first: int) -> NDArray[Number]:
-    """Return the column moved by one row."""
-    moved = np.empty_like(codes)
-    moved[1:] = codes[:-1]
-    moved[:1] = first
-    return moved
-
-
 def _default(codes: Ints, table: TagTable) -> Chunks:
-    starts, ends = _borders(_before(codes, BEFORE_ALL), codes, table)
+    starts, ends = _borders(before(codes, BEFORE_ALL), codes, table)
     end = np.flatnonzero(ends)
-    return Chunks(_last(starts, end), end, table.type.take(codes.take(end - 1)))
+    return Chunks(last_before(starts, end), end, table.type.take(codes.take(end - 1)))
 
 
 def _borders(earlier: Ints, later: Ints, table: TagTable) -> tuple[Bools, Bools]:
@@ -175,58 +122,9 @@ def _borders(earlier: Ints, later: Ints, table: TagTable) -> tuple[Bools, Bools]
     position = np.append(table.position, np.int8(POSITIONS.index("O")))
     kind = np.append(table.type, np.int32(BEFORE_ALL))
     changed = kind.take(earlier, mode="wrap") != kind.take(later, mode="wrap")
-    before, after = position.take(earlier, mode="wrap"), position.take(later, mode="wrap")
-    classes: NDArray[np.int8] = before * np.int8(OTHER + 1) + after
-    return _STARTS.take(classes) | (changed & _TYPED.take(after)), _ENDS.take(classes) | (changed & _TYPED.take(before))
-
-
-def _last(marks: Bools, before: Longs) -> Longs:
-    """Return the last marked row before each of these rows; 0 if there is none."""
-    marked = np.flatnonzero(marks)
-    place = np.searchsorted(marked, before) - 1
-    return np.where(place >= 0, marked.take(place) if marked.size else 0, 0)
-
-
-def _strict(codes: Ints, table: TagTable, scheme: str) -> Chunks:
-    position, kind = table.position.take(codes), table.type.take(codes)
-    outside = table.type[table.tags.index("O")]
-    rule = _rules(scheme)
-    pair = (_before(position, 0) * np.int8(5) + position) * np.int8(2) + (kind == _before(kind, outside))
-    starts, inside, ends = (one.take(pair) for one in rule)
-    breaks = np.flatnonzero(~inside)
-    row = np.arange(len(codes))
-    run = breaks.take(np.searchsorted(breaks, row, side="right") - 1)
-    marked = np.flatnonzero(starts)
-    last = np.full(len(codes), -1) if not marked.size else _last_or(marked, row)
-    active = last >= run  # an entity has begun since the last tag that does not continue its neighbour
-    first = starts & ~(inside & _before_flag(active))
-    end = breaks[breaks > 0]
-    end = end[active.take(end - 1) & ends.take(end)]
-    begin = _last(first, end)
-    return Chunks(begin, end, kind.take(begin))
-
-
-def _last_or(marked: Longs, row: Longs) -> Longs:
-    place = np.searchsorted(marked, row, side="right") - 1
-    return np.where(place >= 0, marked.take(place), -1)
-
-
-def _before_flag(flags: Bools) -> Bools:
-    moved = np.empty_like(flags)
-    moved[1:], moved[:1] = flags[:-1], False
-    return moved
-
-
-@cache
-def _rules(scheme: str) -> tuple[Bools, Bools, Bools]:
-    """Return where entities start, continue and end, by position before, position, and whether types are the same."""
-    table = SCHEMES[scheme]
-    pairs = [(Tag(a, "x"), Tag(b, "x" if same else "y")) for a in "OBIES" for b in "OBIES" for same in (0, 1)]
-    return (
-        np.array([table.starts_span(*pair) for pair in pairs]),
-        np.array([table.continues_span(*pair) for pair in pairs]),
-        np.array([table.ends_span(*pair) for pair in pairs]),
-    )
+    first, second = position.take(earlier, mode="wrap"), position.take(later, mode="wrap")
+    classes: NDArray[np.int8] = first * np.int8(OTHER + 1) + second
+    return _STARTS.take(classes) | (changed & _TYPED.take(second)), _ENDS.take(classes) | (changed & _TYPED.take(first))
 
 
 def _pairs(listed: str) -> Bools:

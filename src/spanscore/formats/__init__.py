@@ -154,7 +154,7 @@ def _unrecognised(sample: Sample, source: Source) -> InputError:
     elif source.is_folder and not sample.files:
         what = "this is a folder or zip file without files"
     elif source.is_folder:
-        what = "this is a folder in no format that reads folders; name a file in it, or the format"
+        what = "no known folder format matches this folder; name a file in it, or the format"
     elif sample.is_json and _is_broken_json(sample):
         what = f"this begins like JSON, but is not valid JSON; correct it, or {hint}"
     elif sample.is_json:

@@ -22,13 +22,15 @@ class ByteView:
 
     def __init__(self, block: Block) -> None:
         self.buffer, self.end, self.breaks = block.buffer, MARGIN + block.size, block.breaks
+        self._controls = block.controls
         self.bytes = np.frombuffer(self.buffer, np.uint8)
         nothing = np.zeros(0, np.int64)
         self._strings: Strings[str] = Strings(self.buffer, nothing, nothing)
+        self._strings.__dict__["ascii"] = block.is_ascii
 
     def find(self, byte: int) -> Longs:
         """Return the positions of a byte; of several in the same eight bytes, the first."""
-        return places(self.bytes, byte)[0]
+        return places(self.bytes == byte)[0]
 
     def rows(self, at: Longs, words: int) -> Words:
         """Return this many words from each position on, one row per position."""
@@ -46,11 +48,8 @@ class ByteView:
         """Return whether strings need no decoding: just these quotes and line breaks, no escapes, and valid UTF-8."""
         if not self._strings.ascii:
             self.buffer.decode("utf-8")
-        margins = len(self.buffer) - (self.end - MARGIN)
         return (
-            b"\\" not in self.buffer
-            and np.count_nonzero(self.bytes == ord('"')) == quotes
-            and np.count_nonzero(self.bytes < ord(" ")) == breaks + margins
+            self._controls == breaks and b"\\" not in self.buffer and np.count_nonzero(self.bytes == ord('"')) == quotes
         )
 
     def strings(self, begin: Longs, end: Longs, *, plain: bool) -> Strings[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise
+from itertools import compress, pairwise
+from operator import itemgetter
 from typing import IO, TYPE_CHECKING, ClassVar, cast
 
-from spanscore.corpus import LabelTable
+import numpy as np
+
 from spanscore.errors import InputError, plural
 from spanscore.formats.interface import LIKELY, Claim, Format, Losses, Sample
 from spanscore.formats.offsets import NATIVE
@@ -16,7 +19,6 @@ from spanscore.formats.tags import (
     SCHEMES,
     Repair,
     count_illegal,
-    decoded,
     encode_tags,
     guess_scheme,
     looks_like_tag,
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spanscore.corpus import Corpus
+    from spanscore.corpus.columns import Bools, Ints, Longs
     from spanscore.corpus.records import Span
-    from spanscore.formats.source import Block, Source
-    from spanscore.formats.token_columns import Decode
+    from spanscore.formats.source import Source
 
 START = "-DOCSTART-"
 """The first column of a line that begins a document."""
@@ -43,31 +45,38 @@ PLAIN_LABELS = 200
 
 
 MAX_TAGS = 1 << 18
-"""Maximum number of different tags."""
+"""Maximum number of different tags beside O."""
 
-CHUNK = 1 << 18
-"""Tokens of a chunk, except in a longer document."""
+BATCH = 1 << 14
+"""Lines that are split at once."""
 
-DESCRIBED = 100_000
+DESCRIBED = 10_000
 """Tokens from which an error message describes the columns."""
 
-Row = tuple[int, list[str]]
-"""The number of a line, and its columns: those of a token, -DOCSTART-, or none of a line that ends a sentence."""
+ODD_SPACE = " \v\f\x1c\x1d\x1e\x1f"
+"""White space of ASCII that separates no columns if there are tabs, and no lines."""
 
 
 @dataclass
 class Survey:
-    """What is counted in a file before it is read."""
+    """What is known of a file before its tags are read as spans."""
 
-    tokens: int = 0
+    tokens: TokenColumns
+    lines: list[int] = field(default_factory=lambda: [0])
+    """The line in which each tag occurs first; O is always known."""
     comments: int = 0
-    tags: Counter[str] = field(default_factory=Counter)
-    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Which tag follows which, as `transitions` counts them."""
-    first: list[str] = field(default_factory=list)
-    """The columns of the first token."""
+    first: list[tuple[int, list[str]]] = field(default_factory=list)
+    """Lines and columns of the first tokens."""
     numbered: bool = True
     """Whether the first of at least three columns numbers the tokens of each sentence."""
+    place: int = 0
+    """The number of the last token in its sentence, while tokens may be numbered."""
+    gap: bool = True
+    """Whether a blank line or -DOCSTART- comes after the last token."""
+    starts: int = 0
+    """How often -DOCSTART- has come."""
+    starts_before: int = -1
+    """How often it came before the last token."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,34 +129,37 @@ class Conll(Format):
         return Claim(LIKELY, "lines are words and tags in columns") if tagged else None
 
     def read(self, source: Source) -> Iterator[Corpus]:
-        """Yield corpora. Lines are kept as bytes and split twice, because the scheme depends on all of them."""
-        blocks = list(source.blocks())
-        found = self._survey(source, blocks)
-        if not found.tokens:
+        """Yield corpora. All tokens are gathered first, because the scheme depends on all of them."""
+        found = Survey(TokenColumns(with_text=self.words == "check"))
+        for first, lines in source.line_lists():
+            for at in range(0, len(lines), BATCH):
+                self._gather(found, first + at, lines[at : at + BATCH], source.name)
+        if not found.first:
             return
-        self._refuse_numbers(found, self._rows(source, blocks), source.name)
-        order = self._order(found.tags)
+        self._refuse_numbers(found, source.name)
+        tags, pairs = found.tokens.counts(), found.tokens.transitions()
+        order = self._order(tags)
         scheme = self.scheme
         if scheme == "auto":
-            scheme = scheme_of(found.pairs, order)
-            self._refuse_no_tags(found, scheme, self._rows(source, blocks), source.name)
+            scheme = scheme_of(pairs, order)
+            self._refuse_no_tags(found, tags, scheme, source.name)
         repair = cast("Repair", "discard" if self.mode == "strict" else self.repair)
         try:
-            illegal = count_illegal(found.pairs, scheme, order)
+            illegal = count_illegal(pairs, scheme, order)
         except ValueError:
-            raise self._no_tag(scheme, order, self._rows(source, blocks), source.name) from None
+            raise _no_tag(found, scheme, order, source.name) from None
         if illegal:
             what = "1 transition is" if illegal == 1 else f"{illegal} transitions are"
             how = "each began a span" if repair == "begin" else "only legal spans were kept"
             source.notes.append(f"{source.name}: {what} not legal in {scheme}; {how} (repair={repair}).")
-        if found.first[1:3] == ["-X-", "_"]:
+        if found.first[0][1][1:3] == ["-X-", "_"]:
             note = "this looks like a CoNLL export of Label Studio, which is known to lose labels; export JSON instead"
             source.notes.append(f"{source.name}: {note}.")
         if found.comments:
             source.notes.append(f"{source.name}: {plural(found.comments, 'comment line')} skipped.")
-        rows = self._rows(source, blocks)
-        for built in self._chunks(rows, lambda tags: decoded(tags, scheme, repair, order), source.name):
-            yield built.corpus().with_columns(unit="tokens" if self.words == "ignore" else "")
+        unit = "tokens" if self.words == "ignore" else ""
+        for corpus in found.tokens.corpora(scheme, repair, order, source.name):
+            yield corpus.with_columns(unit=unit)
 
     def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> Losses:
         """Write words and tags in two columns, IOB2 unless another scheme is set, each document after -DOCSTART-."""
@@ -175,67 +187,49 @@ class Conll(Format):
             file.write("".join([*lines, "\n"]).encode())
         return losses
 
-    def _rows(self, source: Source, blocks: list[Block]) -> Iterator[Row]:
-        """Yield tokens and the lines between sentences, without comments."""
-        for number, line in source.lines(blocks):
-            columns = _columns(line)
-            if not (columns and columns[0].startswith("#") and self._is_comment(columns)):
-                yield number, columns
+    def _gather(self, found: Survey, first: int, lines: list[str], file: str) -> None:
+        """Add lines, of which `first` is the number of the first one."""
+        whole = "\n".join(lines)
+        rows = _split(lines, whole)
+        line = np.arange(first, first + len(lines))
+        if "#" in whole:
+            kept = [not (row and row[0].startswith("#") and self._is_comment(row)) for row in rows]
+            found.comments += len(rows) - sum(kept)
+            rows, line = list(compress(rows, kept)), line[kept]
+        width = np.fromiter(map(len, rows), np.int64, len(rows))
+        start = np.zeros(len(rows), np.bool_)
+        if START in whole:
+            start[:] = [bool(row) and row[0] == START for row in rows]
+        place = np.flatnonzero((width > 0) & ~start)
+        rows = rows if len(place) == len(rows) else list(map(rows.__getitem__, place.tolist()))
+        if rows:
+            line = line[place]
+            self._check_columns(rows, width[place], line, file)
+            gap = np.diff(place, prepend=-1) > 1
+            gap[0] |= found.gap
+            starts = found.starts + np.cumsum(start)[place]
+            new = np.diff(starts, prepend=found.starts_before) > 0
+            found.starts_before = int(starts[-1])
+            if found.numbered and self.word is None:
+                _see_numbers(found, rows, gap)
+            if len(found.first) < DESCRIBED:
+                found.first += zip(line[:DESCRIBED].tolist(), rows[:DESCRIBED], strict=True)
+            tags = list(map(itemgetter(self.column), rows))
+            words = list(map(itemgetter(self.word or 0), rows))
+            self._see_tags(found, found.tokens.add(words, tags, gap, new | (gap & (starts == 0))), line, file)
+            found.gap = int(place[-1]) < len(width) - 1
+        else:
+            found.gap |= len(width) > 0
+        found.starts += int(np.count_nonzero(start))
 
-    def _survey(self, source: Source, blocks: list[Block]) -> Survey:
-        """Check the columns of all lines, and count tokens, tags and transitions."""
-        found = Survey()
-        before, lines, place = "O", 0, 0
-        for number, columns in self._rows(source, blocks):
-            lines += 1
-            if columns and columns[0] != START:
-                place += 1
-                found.numbered = found.numbered and len(columns) > 2 and columns[0] == str(place)
-                self._check_columns(columns, f"{source.name}:{number}")
-                tag = columns[self.column]
-                found.first = found.first or columns
-                found.tags[tag] += 1
-                if len(found.tags) > MAX_TAGS:
-                    what = f"there are more than {MAX_TAGS:,} different tags; give conll(column=...) if the tags are"
-                    raise InputError(f"{what} in another column.", f"{source.name}:{number}")
-            else:
-                tag, place = "O", 0
-            if before != "O" or tag != "O":
-                found.pairs[before, tag] += 1
-            before = tag
-        if before != "O":
-            found.pairs[before, "O"] += 1
-        found.tokens = found.tags.total()
-        found.comments = sum(block.lines for block in blocks) - lines
-        return found
-
-    def _chunks(self, rows: Iterator[Row], decode: Decode, file: str) -> Iterator[TokenColumns]:
-        """Yield documents in chunks."""
-        labels = LabelTable()
-        built = TokenColumns(labels, with_text=self.words == "check")
-        known: dict[str, str] = {}
-        in_sentence = in_document = marked = False
-        number = 0
-        for line, columns in chain(rows, [(0, [START])]):
-            start = bool(columns) and columns[0] == START
-            if columns and not start:
-                tag = columns[self.column]
-                built.add(columns[self.word or 0], known.setdefault(tag, tag), f"{file}:{line}")
-                in_sentence = in_document = True
-                continue
-            if in_sentence:
-                built.end_sentence(decode)
-                in_sentence = False
-            if in_document and (start or not marked):
-                number += 1
-                built.end_document(str(number))
-                in_document = False
-                if len(built) >= CHUNK:
-                    yield built
-                    built = TokenColumns(labels, with_text=self.words == "check")
-            marked |= start
-        if len(built):
-            yield built
+    def _see_tags(self, found: Survey, codes: Ints, line: Longs, file: str) -> None:
+        """Note where new tags occur first, and refuse too many of them."""
+        new = np.flatnonzero(codes >= len(found.lines))
+        if len(new):
+            found.lines += line[new[np.unique(codes[new], return_index=True)[1]]].tolist()
+        if len(found.lines) > MAX_TAGS + 1:
+            what = f"there are more than {MAX_TAGS:,} different tags; give conll(column=...) if the tags are"
+            raise InputError(f"{what} in another column.", f"{file}:{found.lines[MAX_TAGS + 1]}")
 
     def _is_comment(self, columns: list[str]) -> bool:
         if self.comments != "auto":
@@ -246,13 +240,16 @@ class Conll(Format):
             return True
         return len(columns) < 2 or not (looks_like_tag(tag) or looks_like_tag(tag, "suffix"))
 
-    def _check_columns(self, columns: list[str], where: str) -> None:
-        if len(columns) < 2:
-            raise InputError("expected a word and a tag; there is only one column.", where)
-        for column in (self.column, self.word or 0):
-            if not -len(columns) <= column < len(columns):
-                message = f"there is no column {column}; the line has {len(columns)} columns, counted from 0."
-                raise InputError(message, where)
+    def _check_columns(self, rows: list[list[str]], width: Longs, line: Longs, file: str) -> None:
+        least = max(2, *(column + 1 if column >= 0 else -column for column in (self.column, self.word or 0)))
+        if (short := width < least).any():
+            row = int(np.argmax(short))
+            count, where = len(rows[row]), f"{file}:{line[row]}"
+            if count < 2:
+                raise InputError("expected a word and a tag; there is only one column.", where)
+            column = next(one for one in (self.column, self.word or 0) if not -count <= one < count)
+            what = f"there is no column {column}; the line has {count} columns, counted from 0."
+            raise InputError(what, where)
 
     def _order(self, tags: Counter[str]) -> str:
         if self.order != "auto":
@@ -261,43 +258,52 @@ class Conll(Format):
         suffix = sum(count for tag, count in tags.items() if looks_like_tag(tag, "suffix"))
         return "suffix" if suffix > prefix else "prefix"
 
-    def _refuse_numbers(self, found: Survey, rows: Iterator[Row], file: str) -> None:
+    def _refuse_numbers(self, found: Survey, file: str) -> None:
         """Refuse a first column that numbers the tokens of each sentence, as in GermEval: words are in another one."""
-        if self.word is not None or not found.numbered or found.tokens < 2:
+        if self.word is not None or not found.numbered or len(found.first) < 2:
             return
-        tokens = list(islice((row for row in rows if row[1] and row[1][0] != START), DESCRIBED))
-        width = min(len(columns) for _, columns in tokens)
-        column = next((i for i in range(2, width) if _hold_tags(columns[i] for _, columns in tokens)), width - 1)
+        rows = [columns for _, columns in found.first]
+        width = min(map(len, rows))
+        column = next((i for i in range(2, width) if _hold_tags(columns[i] for columns in rows)), width - 1)
         hint = f"give conll(word=1, column={column}), or conll(word=0) if these are the words"
-        raise InputError(f"the first column numbers the tokens of each sentence; {hint}.", f"{file}:{tokens[0][0]}")
+        what = f"the first column numbers the tokens of each sentence; {hint}."
+        raise InputError(what, f"{file}:{found.first[0][0]}")
 
-    def _no_tag(self, scheme: str, order: str, rows: Iterator[Row], file: str) -> InputError:
-        """Return the error for the first value of the tag column that is not a tag of the scheme."""
-
-        def is_tag(tag: str) -> bool:
-            try:
-                return bool(split_tag(tag, scheme, order))
-            except ValueError:
-                return False
-
-        tokens = ((line, columns[self.column]) for line, columns in rows if columns and columns[0] != START)
-        line = next(line for line, tag in tokens if not is_tag(tag))
-        hint = "give conll(scheme=...), or conll(column=...) if the tags are in another column"
-        return InputError(f"the tag column does not hold a tag in {scheme}; {hint}.", f"{file}:{line}")
-
-    def _refuse_no_tags(self, found: Survey, scheme: str, rows: Iterator[Row], file: str) -> None:
+    def _refuse_no_tags(self, found: Survey, tags: Counter[str], scheme: str, file: str) -> None:
         """Refuse a column that holds neither tags nor plain labels: it is probably the wrong column."""
-        values = found.tags
-        if scheme != "IO" or all(map(looks_like_tag, values)):
+        if scheme != "IO" or all(map(looks_like_tag, tags)):
             return
-        labels = len(values) - ("O" in values)
-        if "O" in values and labels <= PLAIN_LABELS and 2 * labels <= found.tokens:
+        labels = len(tags) - ("O" in tags)
+        if "O" in tags and labels <= PLAIN_LABELS and 2 * labels <= tags.total():
             return
-        tokens = list(islice((columns for _, columns in rows if columns and columns[0] != START), DESCRIBED))
-        width = min(map(len, tokens))
-        listed = "; ".join(f"{column}: {_kind([columns[column] for columns in tokens])}" for column in range(width))
+        rows = [columns for _, columns in found.first]
+        width = min(map(len, rows))
+        listed = "; ".join(f"{column}: {_kind([columns[column] for columns in rows])}" for column in range(width))
         what = f"column {self.column} does not hold tags (column {listed})"
         raise InputError(f"{what}; give conll(column=...), or conll(scheme=IO) if it holds plain labels.", file)
+
+
+def _see_numbers(found: Survey, rows: list[list[str]], gap: Bools) -> None:
+    """Look whether tokens are still numbered; nearly always, the first one is not."""
+    for columns, begins in zip(rows, gap.tolist(), strict=True):
+        found.place = 1 if begins else found.place + 1
+        if len(columns) <= 2 or columns[0] != str(found.place):
+            found.numbered = False
+            return
+
+
+def _no_tag(found: Survey, scheme: str, order: str, file: str) -> InputError:
+    """Return the error for the first value of the tag column that is not a tag of the scheme."""
+
+    def is_tag(tag: str) -> bool:
+        try:
+            return bool(split_tag(tag, scheme, order))
+        except ValueError:
+            return False
+
+    line = min(line for tag, line in zip(found.tokens.tags, found.lines, strict=True) if not is_tag(tag))
+    hint = "give conll(scheme=...), or conll(column=...) if the tags are in another column"
+    return InputError(f"the tag column does not hold a tag in {scheme}; {hint}.", f"{file}:{line}")
 
 
 @dataclass(frozen=True)
@@ -345,6 +351,20 @@ def _sentences(words: list[Word], text: str, runs: list[tuple[int, int, str]]) -
 
 def _hold_tags(values: Iterable[str]) -> bool:
     return all(looks_like_tag(one) or looks_like_tag(one, "suffix") for one in values)
+
+
+def _split(lines: list[str], whole: str) -> list[list[str]]:
+    """Split lines into columns; `whole` is all of them, joined."""
+    if "\t" not in whole:
+        return list(map(str.split, lines))
+    odd = any(one in whole for one in ODD_SPACE) if whole.isascii() else _ODD_SPACE.search(whole)
+    if odd or _TABS_ALONE.search(whole):
+        return list(map(_columns, lines))
+    return [line.split("\t") if line else [] for line in lines]
+
+
+_ODD_SPACE = re.compile(r"[^\S\t\n]")
+_TABS_ALONE = re.compile(r"^\t+$", re.MULTILINE)
 
 
 def _columns(line: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spanscore.corpus import Corpus
-    from spanscore.corpus.columns import Longs
+    from spanscore.corpus.columns import Bools, Longs
 
 T = TypeVar("T", int, NDArray[np.int64])
 UNITS = ("codepoint", "utf16", "byte", "grapheme")
@@ -190,8 +191,17 @@ def _place(before: Longs, offsets: Longs) -> Longs:
 
 def _grapheme_ends(text: str) -> NDArray[np.int64]:
     """Return 1 for the last character of each grapheme cluster and 0 for all others."""
+    return (_known_short if len(text) <= SHORT else _known_long)(text).astype(np.int64)
+
+
+def _find_grapheme_ends(text: str) -> Bools:
     import regex
 
-    units = np.zeros(len(text), np.int64)
-    units[np.fromiter((match.end() - 1 for match in regex.finditer(r"\X", text)), np.int64)] = 1
-    return units
+    ends = np.zeros(len(text), np.bool_)
+    ends[np.fromiter((match.end() - 1 for match in regex.finditer(r"\X", text)), np.int64)] = True
+    return ends
+
+
+SHORT = 4096
+_known_short, _known_long = lru_cache(1000)(_find_grapheme_ends), lru_cache(4)(_find_grapheme_ends)
+"""Finding them takes long, and the doctor asks for them under many conventions."""

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from contextlib import ExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, cast
 
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from io import BufferedReader
 
-    from numpy.typing import NDArray
-
     from spanscore.corpus import Corpus
-    from spanscore.corpus.columns import Longs
+    from spanscore.corpus.columns import Bools, Longs
 
 BLOCK = 4 << 20
 """Approximate bytes per block: large enough for NumPy, small enough for the cache."""
@@ -72,20 +71,31 @@ class Block:
     lines: int
     breaks: Longs
     """Positions of line ends; of several in the same eight bytes, the first."""
+    controls: int
+    """Number of control characters, line ends included."""
 
     @classmethod
     def of(cls, first: int, *pieces: bytes | memoryview) -> Self:
         """Build a block from pieces; `first` is the number of its first line."""
         size = sum(map(len, pieces))
         buffer = b"".join((bytes(MARGIN), *pieces, bytes(MARGIN + -size % 8)))
-        breaks, lines = places(np.frombuffer(buffer, np.uint8), ord("\n"))
-        return cls(buffer, size, first, lines, breaks)
+        data = np.frombuffer(buffer, np.uint8, size, MARGIN)
+        breaks, controls = places(data < ord(" "))
+        lines = controls
+        if controls > len(breaks) or (data.take(breaks) != ord("\n")).any():
+            breaks, lines = places(data == ord("\n"))
+        return cls(buffer, size, first, lines, breaks + MARGIN, controls)
+
+    @cached_property
+    def is_ascii(self) -> bool:
+        """Whether all bytes are ASCII."""
+        return self.buffer.isascii()
 
     @property
     def is_utf8(self) -> bool:
         """Whether all bytes are UTF-8."""
         try:
-            return self.buffer.isascii() or bool(self.buffer.decode())
+            return self.is_ascii or bool(self.buffer.decode())
         except UnicodeDecodeError:
             return False
 
@@ -95,9 +105,9 @@ class Block:
         return self.buffer[MARGIN : MARGIN + self.size]
 
 
-def places(data: NDArray[np.uint8], byte: int) -> tuple[Longs, int]:
-    """Return the positions of a byte (of several in the same eight bytes, the first) and how often it occurs."""
-    bits = np.packbits(data == byte, bitorder="little")
+def places(chosen: Bools) -> tuple[Longs, int]:
+    """Return the positions of chosen bytes (of several in the same eight bytes, the first) and their number."""
+    bits = np.packbits(chosen, bitorder="little")
     place = np.flatnonzero(bits != 0)
     found = bits.take(place)
     return 8 * place + _LOWEST_BIT.take(found), int(np.bitwise_count(found).sum())
@@ -444,6 +454,14 @@ class Source:
                         "there is a carriage return inside a line; end lines with LF or CRLF.", f"{self.name}:{number}"
                     )
                 yield number, text
+
+    def line_lists(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number of a line, and it and the lines after it as text, many at once."""
+        for block in self.blocks():
+            if block.is_utf8 and b"\r" not in block.buffer:
+                yield block.first, block.data.removesuffix(b"\n").decode().split("\n")
+            else:
+                yield block.first, [line for _, line in self.lines([block])]
 
     def decode(self, data: bytes, line: int) -> str:
         """Decode bytes, which must be UTF-8."""

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MAX_LABELS = 512
 MAX_LABEL_WORDS = 4
+LOOKED_AT = 4096
+"""Labels that are looked at to learn new ones."""
 ID_WORDS = 8
 SCORE_WORDS = 3
 MARKER = f'["{os.urandom(16).hex()}"]'.encode()
@@ -77,7 +79,7 @@ class LineLayout:
         >>> LineLayout.learn(b'{"id": "d1", "text": "a", "spans": []}')
         LineLayout(before_id=b'{"id": "', before_text=b'", "text": "', before_spans=b'", "spans": ', tail=b'}\\n')
         """
-        match = _LINE.fullmatch(line.rstrip(b"\n"))
+        match = _LINE.fullmatch(_shortened(line.rstrip(b"\n")))
         if match is None or max(map(len, match.groups(b""))) > MARGIN // 4:
             return None
         return cls(match[1], match[2], match[3], match[4] + b"\n")
@@ -165,6 +167,21 @@ class Layout:
         return cls(tuple(fields), tail, between) if read and plain and short else None
 
 
+def _shortened(line: bytes) -> bytes:
+    """Return a line without most of its text and spans if these are long; whoever reads it looks at every byte.
+
+    >>> line = b'{"id": "d", "text": "%s", "spans": [%s]}' % (b"x" * 10000, b"{}, " * 5000)
+    >>> len(line), len(_shortened(line)), LineLayout.learn(line).before_spans
+    (30036, 4096, b'", "spans": ')
+    """
+    spans = line.rfind(b'"spans"')
+    if spans < 0:
+        return line
+    first, last = spans - MARGIN, spans + MARGIN
+    before = line[:last] if first <= MARGIN else line[:MARGIN] + line[first:last]
+    return before + line[max(last, len(line) - MARGIN) :]
+
+
 _LINE = re.compile(
     rb'(\{W"id"W:W")[^"\\]*+(?:("W,W"text"W:W")(?:[^"\\]++|\\.)*+)?("W,W"spans"W:W)\[.*\](W\})'.replace(
         b"W", rb"[ \t\r\n]*"
@@ -245,13 +262,16 @@ class SpanScanner:
 
     def _meet(self, page: ByteView, at: Longs, literal: bytes) -> tuple[Ints, Longs] | None:
         """Learn the new labels, then read all labels."""
-        new = self._known.unknown(page.read(at, literal, MAX_LABEL_WORDS)[1])
-        if new is None or len(self.labels) + len(new) > MAX_LABELS:
-            return None
-        for label in new:
-            self.labels[label]
-        self._know_labels()
-        return self._known.read(page.read(at, literal, self._known.words)[1]) if self._known.usable else None
+        rows = page.read(at, literal, MAX_LABEL_WORDS)[1]
+        while new := self._known.unknown(rows):
+            if len(self.labels) + len(new) > MAX_LABELS:
+                return None
+            for label in new:
+                self.labels[label]
+            self._know_labels()
+            if not self._known.usable:
+                return None
+        return None if new is None else self._known.read(page.read(at, literal, self._known.words)[1])
 
     def _arrays(self, page: ByteView, layout: Layout, first: Longs, at: Longs, found: dict[str, Any]) -> Scan | None:
         """Return the scan if every byte of the arrays belongs to a span or separates two spans, else None."""
@@ -371,11 +391,11 @@ class _KnownLabels:
         return (code, found[0]) if known.all() else None
 
     def unknown(self, rows: Words) -> list[str] | None:
-        """Return the unknown labels at the start of the rows; None if one may be escaped or is not UTF-8."""
+        """Return the first unknown labels at the start of the rows; None if one may be escaped or is not UTF-8."""
         found = text_width(rows, ord('"'))
         if found is None:
             return None
-        new = np.flatnonzero(~self._look_up(*found)[1])
+        new = np.flatnonzero(~self._look_up(*found)[1])[:LOOKED_AT]
         words = np.zeros((len(new), MAX_LABEL_WORDS), np.uint64)
         for number, word in enumerate(found[1]):
             words[:, number] = word[new]

@@ -47,8 +47,8 @@ class TableFormat(DocumentFormat):
     """A format whose records may be in any kind of table. Subclasses implement `from_table`."""
 
     folders: ClassVar[bool] = True
-    split: str = parameter("", "Which split of a Hugging Face dataset to read, if there are several.")
-    delimiter: str = parameter("auto", "What separates columns of CSV files.", choices=DELIMITERS)
+    split: str = parameter("", "Split to read from a folder with several, such as a saved dataset; files have none.")
+    delimiter: str = parameter("auto", "Column separator, if the file is a CSV or TSV file.", choices=DELIMITERS)
 
     def documents(self, source: Source) -> Iterator[RawDocument]:
         """Yield the documents of a table."""
