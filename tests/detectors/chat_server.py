@@ -63,7 +63,17 @@ class Handler(BaseHTTPRequestHandler):
             choices = False
         if fault == "fences":
             content = f"```json\n{content}\n```"
+        if fault == "think":
+            content = f"<think>\nIs {{}} JSON?\n</think>\n\n{content}"
         message: dict[str, Any] = {"role": "assistant", "content": content}
+        if fault == "parts":
+            message["content"] = [{"type": "text", "text": half} for half in (content[:9], content[9:])]
+        if again and fault == "filter":
+            message["content"], reason = "", "content_filter"
+        if again and fault == "tool":
+            call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+            message |= {"content": None, "tool_calls": [call]}
+            reason = "tool_calls"
         if again and fault == "refusal":
             message |= {"content": None, "refusal": "I cannot."}
         said = {

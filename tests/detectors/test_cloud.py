@@ -166,6 +166,45 @@ def test_a_custom_request(tmp_path: Path) -> None:
         detector("http", url="http://localhost:1", request=f"@{tmp_path}/request.json").describe()
 
 
+def test_the_query_of_an_address_is_sent() -> None:
+    with serving([]) as (url, asked):
+        assert found_by(f"{url}/analyze?model=v2") == []
+    assert asked[0][0] == "/analyze?model=v2"
+
+
+@pytest.mark.parametrize("secret", ["Bearer s3cret\n", "  Bearer s3cret\r\n"])
+def test_white_space_around_a_secret_is_removed(secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPANSCORE_TEST_KEY", secret)
+    with serving([]) as (url, asked):
+        assert found_by(url, auth_env="SPANSCORE_TEST_KEY") == []
+    assert asked[0][1]["Authorization"] == "Bearer s3cret"
+
+
+@pytest.mark.parametrize("secret", ["Bearer s3\ncret", "Bearer €s3", "Bearer s3\x7f", "\n"])
+def test_a_secret_that_no_header_can_have_is_refused(secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPANSCORE_TEST_KEY", secret)
+    with pytest.raises(ss.UsageError, match="the environment variable SPANSCORE_TEST_KEY (has|is)") as caught:
+        detector("http", url="http://localhost:1", auth_env="SPANSCORE_TEST_KEY").describe()
+    assert "s3" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("X Key: s3cret", "expected a header, Name: value."),
+        ("X-Ké: s3cret", "expected a header, Name: value."),
+        ("X-Key: €s3cret", "the value of the header has characters that a header cannot have"),
+        ("X-Key: s3\0cret", "the value of the header has characters that a header cannot have"),
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused(line: str, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "headers"
+    file.write_text(f"\ufeffX-Fine: é\n{line}\n")
+    with pytest.raises(ss.InputError, match=f"headers:2: {why}") as caught:
+        detector("http", url="http://localhost:1", headers=str(file)).describe()
+    assert "cret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("unit", ["codepoint", "utf16", "grapheme"])
 def test_azure_counts_what_it_was_asked_to_count(unit: str) -> None:
     found = read_azure(azure(unit), TEXT)

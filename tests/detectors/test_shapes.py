@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def presidio_result() -> Any:
         (lambda: list(spacy_doc().ents), None, None),
         (lambda: spacy_doc().to_json(), None, None),
         (lambda: {"spans": [{"start": 2, "end": 9, "label": "PERSON"}]}, None, None),
+        (lambda: {"entities": [{"start": 2, "end": 9, "label": "PERSON"}]}, None, None),
         (lambda: [presidio_result()], 0.85, {"recognizer": "Mine"}),
         (lambda: [presidio_result().to_dict()], 0.85, {"recognizer": "Mine"}),
         (
@@ -68,10 +70,15 @@ def stops() -> Iterator[Any]:
     ("returned", "why"),
     [
         ([{"entity": "B-PER", "index": 1, "score": 0.5, "word": "Ann", "start": 2, "end": 5}], "aggregation_strategy"),
-        ({"start": 2, "end": 9, "label": "PERSON"}, 'the list "spans" is missing'),
+        ({"start": 2, "end": 9, "label": "PERSON"}, "expected a list of spans, not a single span"),
+        ({"persons": []}, 'the list "spans" is missing'),
+        ([(2, 9, "PERSON")], "a span must be an object with start, end and label, not a tuple"),
+        ([[2, 9, "PERSON"]], "a span must be an object with start, end and label, not a list"),
+        (["Ann"], "a span must be an object with start, end and label, not a str"),
         ("Ann", "expected a list of spans, not str"),
         (None, "expected a list of spans, not NoneType"),
         ([{"start": None, "end": None, "entity_group": "PER"}], "no integer start and end"),
+        (count(), "expected at most 1,000,000 spans for a text"),
         (stops(), r"cannot be read \(ValueError\)"),
     ],
 )
@@ -96,6 +103,7 @@ def test_asynchronous_functions_are_refused() -> None:
 ANSWERS = {
     "list": '[{"entity_group": "PERSON", "start": 2, "end": 9, "word": "Ann Lee"}]',
     "spacy": '{"text": "x", "ents": [{"start": 2, "end": 9, "label": "PERSON"}], "tokens": []}',
+    "entities": '{"entities": [{"start": 2, "end": 9, "label": "PERSON"}]}',
     "spans": '{"id": "d", "spans": [{"entity_type": "PERSON", "start": 2, "end": 9, "score": 0.5}]}',
 }
 
@@ -119,6 +127,8 @@ def test_programs_answer_in_the_same_shapes(name: str, tmp_path: Path) -> None:
         ('{"id": "d"}', 'the list "spans" is missing'),
         ('{"error": "Ann Lee is unknown"}', "its message may hold text and is not shown; let it write to stderr"),
         ("[1]", "not a JSON object"),
+        ('[[2, 9, "PERSON"]]', "a span must be an object with start, end and label, not a list"),
+        ('{"start": 2, "end": 9, "label": "Ann"}', "expected a list of spans, not a single span"),
     ],
 )
 def test_answers_of_programs_that_are_refused(answer: str, why: str, tmp_path: Path) -> None:

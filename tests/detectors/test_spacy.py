@@ -9,6 +9,7 @@ import pytest
 
 import spanscore as ss
 from calls import spanscore, write
+from spanscore.corpus.records import Document
 from spanscore.detectors import detector
 
 TEXT = "😀 Zoë met Ann Lee in\u00a0Paris.\r\nمرحبا Ann Lee"
@@ -42,6 +43,7 @@ def test_entities_have_code_point_offsets(model: Path) -> None:
         ("Ann Lee", "PERSON"),
     ]
     assert second.spans == []
+    assert [(one.attrs or {}).get("kbid") for one in first.spans] == [None, "Q1", None, "Q1"]
 
 
 def test_what_it_reports(model: Path, tmp_path: Path) -> None:
@@ -63,6 +65,26 @@ def test_what_it_reports(model: Path, tmp_path: Path) -> None:
     assert detector("spacy", model=str(moved)).fingerprint() != before
 
 
+@pytest.mark.parametrize("annotates", [True, False])
+def test_a_span_ruler_counts_only_if_it_makes_entities(annotates: bool, tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    pipeline = spacy.blank("en")
+    ruler = pipeline.add_pipe("span_ruler", config={"annotate_ents": annotates})
+    ruler.add_patterns([{"label": "PERSON", "pattern": "Ann"}])
+    pipeline.to_disk(tmp_path / "model")
+    described = detector("spacy", model=str(tmp_path / "model")).describe()
+    assert described.types.supported == (("PERSON",) if annotates else None)
+    assert described.notes == (() if annotates else ("the pipeline has no component that finds entities.",))
+
+
+def test_the_time_of_a_batch_is_divided_among_its_documents(model: Path) -> None:
+    documents = [Document(id=str(size), text="a" * size, spans=[]) for size in (9, 99, 0)]
+    first, second, third = (seconds for _, seconds in detector("spacy", model=str(model)).timed(documents))
+    assert 0 < third < first < second
+    assert second == pytest.approx(10 * first)
+    assert first == pytest.approx(10 * third)
+
+
 def test_a_run(model: Path, tmp_path: Path) -> None:
     gold = [{"start": 10, "end": 17, "label": "PERSON"}]
     write(tmp_path / "data.jsonl", [{"id": str(i), "text": TEXT, "spans": gold} for i in range(3)])
@@ -75,5 +97,8 @@ def test_a_run(model: Path, tmp_path: Path) -> None:
 def test_a_missing_model_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ss.UsageError, match="'nowhere' is neither installed nor a folder; installed: "):
         detector("spacy", model="nowhere").describe()
+    texts = ss.Corpus.from_documents([{"id": "a", "text": TEXT, "spans": []}])
+    with pytest.raises(ss.UsageError, match="'nowhere' is neither installed nor a folder"):
+        ss.detect(texts, "spacy", model="nowhere")
     with pytest.raises(ss.SpanscoreError, match="cannot load the spaCy model"):
         detector("spacy", model=str(tmp_path)).describe()

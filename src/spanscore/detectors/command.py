@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -87,11 +89,15 @@ class Command(Detector):
         return {**super().fingerprint(), **program_files(self._call).fingerprint}
 
     def describe(self) -> Description:
-        """Warn if nothing is known about the program but its name."""
-        if program_files(self._call).known:
+        """Warn if not all that the program runs is known; a missing program is an error."""
+        program = self._call[0]
+        if shutil.which(program) is None:
+            raise _cannot_run(program, os.strerror(errno.EACCES if Path(program).exists() else errno.ENOENT))
+        files = program_files(self._call)
+        if files.known and not files.incomplete:
             return Description()
-        what = f"what '{printable(Path(self._call[0]).name)}' runs cannot be fingerprinted"
-        return Description(notes=(f"{what}: --resume will not notice if it changes.",))
+        what = f"{'some of ' if files.known else ''}what '{printable(Path(program).name)}' runs"
+        return Description(notes=(f"{what} cannot be fingerprinted: --resume will not notice if it changes.",))
 
     def for_jobs(self, jobs: int) -> Command:
         """Run this many copies of the program."""
@@ -219,7 +225,7 @@ class _Program:
         try:
             self._process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)  # type: ignore[call-overload] # noqa: S603
         except OSError as error:
-            raise DetectorError(f"cannot run the command '{printable(call[0])}' ({error.strerror}).") from None
+            raise _cannot_run(call[0], error.strerror) from None
         self.late = False
         self._timeout = timeout
         self._deadline = time.monotonic() + timeout
@@ -282,13 +288,17 @@ class _Program:
                 self._process.kill()
 
 
+def _cannot_run(program: str, why: str | None) -> DetectorError:
+    return DetectorError(f"cannot run the command '{printable(program)}' ({why}).")
+
+
 def _detection(line: bytes, document: Document) -> Detection:
     try:
         answer = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         answer = None
     length = len(document.text or "")
-    if isinstance(answer, list) and all(isinstance(one, dict) for one in answer):
+    if isinstance(answer, list) and all(isinstance(one, dict | list) for one in answer):
         return spans_of(answer, length)
     if not isinstance(answer, dict):
         what = "the command wrote a line that is not a JSON object, so later lines cannot be matched to documents"

@@ -8,27 +8,19 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from spanscore.detectors.fingerprint import Fingerprint, packages
 from spanscore.detectors.interface import (
-    BATCH,
+    BatchDetector,
     Description,
     Detection,
-    Detector,
     DetectorError,
     EntityTypes,
-    Failure,
-    batches,
     spans_of,
 )
 from spanscore.errors import MissingExtraError, UsageError, printable
 from spanscore.spec import REQUIRED, parameter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spanscore.corpus.records import Document
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 _WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
@@ -36,7 +28,7 @@ _WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
 
 
 @dataclass(frozen=True, repr=False)
-class Gliner(Detector):
+class Gliner(BatchDetector):
     """A GLiNER model from a folder, and the labels to look for.
 
     Texts that are longer than the model allows are processed in overlapping windows. Nothing is ever downloaded. It
@@ -44,8 +36,7 @@ class Gliner(Detector):
     """
 
     name: ClassVar[str] = "gliner"
-    in_processes: ClassVar[bool] = True
-    documents_at_once: ClassVar[int] = BATCH
+    library: ClassVar[str] = "GLiNER"
     runtime: ClassVar[tuple[str, ...]] = ("batch",)
     file_options: ClassVar[tuple[str, ...]] = ("model",)
     model: str = parameter(REQUIRED, "Folder of the model.", type=str)
@@ -59,22 +50,9 @@ class Gliner(Detector):
         if not self.labels:
             raise UsageError('gliner needs labels to look for: gliner(labels="person,city").')
 
-    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
-        """Look for the labels in batches of windows; if a batch fails, in each text by itself."""
-        for several in batches(documents):
-            texts = [document.text or "" for document in several]
-            try:
-                found = self._find(texts)
-            except Exception:
-                yield from (self._alone(text) for text in texts)
-            else:
-                yield from (spans_of(one, len(text)) for one, text in zip(found, texts, strict=True))
-
-    def _alone(self, text: str) -> Detection:
-        try:
-            return spans_of(self._find([text])[0], len(text))
-        except Exception as error:
-            return Failure(f"GLiNER raised {type(error).__name__}")
+    def found_in(self, texts: list[str]) -> list[Detection]:
+        """Return the entities of each text."""
+        return [spans_of(found, len(text)) for found, text in zip(self._find(texts), texts, strict=True)]
 
     def _find(self, texts: list[str]) -> list[list[dict[str, Any]]]:
         """Return the entities of each text, with offsets in it."""

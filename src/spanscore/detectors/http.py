@@ -53,9 +53,8 @@ class Http(WebService):
 
     @property
     def path(self) -> str:
-        """The operation; for other services than Presidio's, the address has it."""
-        query = address_of(self.url).query
-        return "/analyze" if self._is_own else f"?{query}" if query else ""
+        """The operation, with the query of the address; for other services than Presidio's, the address has it."""
+        return self.with_query("/analyze" if self._is_own else "")
 
     @property
     def own_headers(self) -> Mapping[str, str]:
@@ -81,7 +80,7 @@ class Http(WebService):
             assert self.client is not None
             self.body("")
             return Description()
-        path = f"/supportedentities?language={quote(self.language)}"
+        path = self.with_query(f"/supportedentities?language={quote(self.language)}")
         for answer in self.attempts(self.client, "GET", path, None):
             if isinstance(answer, Answer) and answer.status == 200:
                 with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -90,7 +89,7 @@ class Http(WebService):
             elif isinstance(answer, Answer) and answer.status not in AGAIN:
                 break
         if isinstance(answer, str):
-            raise DetectorError(f"cannot reach the service at {printable(address_of(self.url).geturl())}: {answer}.")
+            raise DetectorError(f"cannot reach the service at {printable(self.place)}: {answer}.")
         return Description()
 
     def fingerprint(self) -> Fingerprint:
@@ -100,7 +99,7 @@ class Http(WebService):
             found["option request"] = content_hash(self.request[1:])
         if not self._is_own:
             return found
-        answers = (self.client.ask("GET", path, None) for path in ("/version", "/openapi.json"))
+        answers = (self.client.ask("GET", self.with_query(path), None) for path in ("/version", "/openapi.json"))
         told = next(filter(None, map(_version, answers)), None)
         return found | ({} if told is None else {"service version": told})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import socket
 import threading
 import time
@@ -77,7 +78,10 @@ class Client:
             answer = self._send(method, target, body)
             if isinstance(answer, str) or answer.status not in REDIRECTS:
                 return answer
-            place = urljoin(f"{self._origin}{target}", answer.refused)
+            try:
+                place = urljoin(f"{self._origin}{target}", answer.refused)
+            except ValueError:
+                return answer._replace(refused=", a redirect to something that is not an address")
             if not place.startswith(f"{self._origin}/"):
                 return answer._replace(refused=", a redirect to another host, which is refused")
             target = place.removeprefix(self._origin)
@@ -167,8 +171,12 @@ class _Request:
 
 
 def _seconds(retry_after: str) -> float:
-    """Parse Retry-After: seconds, or a date."""
-    if retry_after.strip().isdigit():
+    """Parse Retry-After: seconds, or a date; anything else is ignored.
+
+    >>> _seconds("3"), _seconds("²"), _seconds("Wed, 21 Oct 2015 07:28:00 GMT")
+    (3.0, 0.0, 0.0)
+    """
+    if retry_after.strip().isdecimal():
         return float(retry_after)
     with suppress(ValueError, TypeError, OverflowError):
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
@@ -180,17 +188,33 @@ def headers_of(path: str | None) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        lines = Path(path).read_text("utf-8").splitlines()
+        lines = Path(path).read_text("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read the headers ({getattr(error, 'strerror', error)}).", path) from None
     found = {}
     for number, line in enumerate(lines, 1):
         name, colon, value = line.partition(":")
-        if line.strip() and not (colon and name.strip() and value.strip() and line.isprintable()):
+        if not line.strip():
+            continue
+        if not (colon and _NAME.fullmatch(name.strip()) and value.strip()):
             raise InputError("expected a header, Name: value.", f"{path}:{number}")
-        if line.strip():
-            found[name.strip()] = value.strip()
+        if not is_header_value(value.strip()):
+            raise InputError(f"the value of the header has {NOT_A_VALUE}.", f"{path}:{number}")
+        found[name.strip()] = value.strip()
     return found
+
+
+_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+NOT_A_VALUE = "characters that a header cannot have (control characters, or others than Latin-1)"
+
+
+def is_header_value(value: str) -> bool:
+    """Return whether a header can have this value.
+
+    >>> is_header_value("Bearer é"), is_header_value("Bearer €"), is_header_value("a\\nb")
+    (True, False, False)
+    """
+    return value.isprintable() and all(ord(character) < 256 for character in value)
 
 
 def address_of(url: str) -> SplitResult:

@@ -174,6 +174,44 @@ def batches(documents: Iterable[Document], size: int = BATCH, characters: int = 
         yield batch
 
 
+@dataclass(frozen=True, repr=False)
+class BatchDetector(Detector):
+    """A detector that works on several texts at once. Subclasses implement `found_in` instead of `detect`."""
+
+    in_processes: ClassVar[bool] = True
+    documents_at_once: ClassVar[int] = BATCH
+    library: ClassVar[str]
+    """What raises the errors, for people."""
+
+    @abstractmethod
+    def found_in(self, texts: list[str]) -> list[Detection]:
+        """Return the spans of each text."""
+
+    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
+        """Process the texts in batches; if one fails, each text of its batch separately."""
+        return (found for found, _ in self.timed(documents))
+
+    def timed(self, documents: Iterable[Document]) -> Iterator[tuple[Detection, float]]:
+        """Do the same, with seconds; the time of a batch is divided among its documents by their length."""
+        for batch in batches(documents):
+            texts = [document.text or "" for document in batch]
+            began = perf_counter()
+            try:
+                found = self.found_in(texts)
+            except SpanscoreError:  # such as a model that cannot be loaded
+                raise
+            except Exception:
+                found = [self._alone(text) for text in texts]
+            rate = (perf_counter() - began) / (sum(map(len, texts)) + len(texts))
+            yield from ((one, rate * (len(text) + 1)) for one, text in zip(found, texts, strict=True))
+
+    def _alone(self, text: str) -> Detection:
+        try:
+            return self.found_in([text])[0]
+        except Exception as error:
+            return Failure(f"{self.library} raised {type(error).__name__}")
+
+
 def refuse_failure(document: Document, found: Detection) -> list[Span]:
     """Return the spans of a document; a failure is an error."""
     if isinstance(found, Failure):
@@ -184,10 +222,10 @@ def refuse_failure(document: Document, found: Detection) -> list[Span]:
 def spans_of(found: Any, length: int, shape: Callable[[Any], Shape] = shape_of) -> Detection:
     """Convert what a detector returned for a text of this length to sorted spans, or a failure if it is malformed.
 
-    They are a list, or in an object as `spans` or `ents`. Each span is a mapping or an object with `start`, `end`,
-    `label` or `entity_type`, and optionally `score` and `attrs`; or what spaCy, Presidio, a Hugging Face pipeline or
-    GLiNER returns (see `shapes`). The recognizer of a Presidio result becomes the attribute `recognizer`. A detector
-    whose results have one known `shape` may give it.
+    They are a list, or in an object as `spans`, `ents` or `entities`. Each span is a mapping or an object with `start`,
+    `end`, `label` or `entity_type`, and optionally `score` and `attrs`; or what spaCy, Presidio, GLiNER or a Hugging
+    Face pipeline returns (see `shapes`). The recognizer of a Presidio result becomes the attribute `recognizer`. A
+    detector whose results have one known `shape` may give it.
 
     >>> spans_of([{"start": 0, "end": 3, "entity_type": "PERSON", "score": 0.85}], 3)
     [Span(start=0, end=3, label='PERSON', score=0.85, attrs=None)]

@@ -66,8 +66,7 @@ class Openai(WebService):
     @property
     def path(self) -> str:
         """The operation, with the query of the address."""
-        query = address_of(self.url).query
-        return f"{PATH}?{query}" if query else PATH
+        return self.with_query(PATH)
 
     def body(self, text: str) -> Any:
         """Return the request for a text."""
@@ -84,19 +83,27 @@ class Openai(WebService):
         """Place the mentions of an answer on the text."""
         try:
             choice = answer["choices"][0]
-            content, reason = choice["message"].get("content"), choice.get("finish_reason")
-            refused = choice["message"].get("refusal")
+            message, reason = choice["message"], choice.get("finish_reason")
+            content, refused = _content(message.get("content")), message.get("refusal")
         except (TypeError, KeyError, IndexError, AttributeError):
             raise UnusableError("the service's answer is not a chat completion") from None
         if refused:
             raise UnusableError("the model refused to answer")
         if reason == "length":
             raise UnusableError("the model's answer is cut off")
+        if reason == "content_filter":
+            raise UnusableError("the service's content filter blocked the answer")
+        if reason in ("tool_calls", "function_call") or (message.get("tool_calls") and not content):
+            raise UnusableError("the model called a tool instead of answering")
         try:
-            found = _answer.decode(_without_fences(content) if isinstance(content, str) else b"")
+            found = _answer.decode(_json_part(content))
         except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError):
             raise UnusableError("the model's answer is not JSON by the schema") from None
         return spans_of(placement.spans(text, self._mentions(found)), len(text))
+
+    def advice(self, status: int) -> str:
+        """Name the option for services that know no schemas."""
+        return "; if it does not support JSON schemas, use schema=false" if status == 400 and self.schema else ""
 
     def _mentions(self, found: Entities) -> Iterator[tuple[str, str, None, None]]:
         allowed = {label.casefold(): label for label in self.labels}
@@ -140,13 +147,26 @@ def _schema(labels: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _without_fences(content: str) -> str:
-    """Return JSON without the Markdown fences that models without structured output put around it.
+def _content(content: Any) -> str:
+    """Return the text of a message, which may be a list of parts.
 
-    >>> _without_fences('```json\\n{"entities": []}\\n```')
+    >>> _content([{"type": "text", "text": '{"entities"'}, {"type": "text", "text": ": []}"}])
+    '{"entities": []}'
+    """
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [one.get("text") for one in parts if isinstance(one, dict)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _json_part(content: str) -> str:
+    """Return JSON without what models without structured output put around it: their thoughts and Markdown fences.
+
+    >>> _json_part('<think>Who is Ann?</think>\\n```json\\n{"entities": []}\\n```')
     '{"entities": []}'
     """
     stripped = content.strip()
+    if stripped.startswith("<think>"):
+        stripped = stripped.partition("</think>")[2].strip()
     if stripped.startswith("```") and stripped.endswith("```"):
         stripped = stripped[3:-3].removeprefix("json").strip()
     return stripped

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,14 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from spanscore.corpus.records import Attr
 from spanscore.detectors.fingerprint import Fingerprint, packages
 from spanscore.detectors.interface import (
-    BATCH,
+    BatchDetector,
     Description,
     Detection,
-    Detector,
     DetectorError,
     EntityTypes,
-    Failure,
-    batches,
     spans_of,
 )
 from spanscore.detectors.presidio_engine import (
@@ -37,9 +33,7 @@ from spanscore.errors import MissingExtraError, SpanscoreError, UsageError, prin
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spanscore.corpus.records import Document
+    from collections.abc import Iterator
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 PACKAGES = ("presidio-analyzer", "spacy", "phonenumbers", "tldextract", "stanza", "transformers", "torch", "gliner")
@@ -47,7 +41,7 @@ PACKAGES = ("presidio-analyzer", "spacy", "phonenumbers", "tldextract", "stanza"
 
 
 @dataclass(frozen=True, repr=False)
-class Presidio(Detector):
+class Presidio(BatchDetector):
     """Presidio's AnalyzerEngine as its YAML files describe it, or with its defaults, in this process and offline.
 
     Without an NLP configuration, it uses the best spaCy model that is installed for the language: lg, else md, sm, trf.
@@ -57,8 +51,7 @@ class Presidio(Detector):
     """
 
     name: ClassVar[str] = "presidio"
-    in_processes: ClassVar[bool] = True
-    documents_at_once: ClassVar[int] = BATCH
+    library: ClassVar[str] = "Presidio"
     file_options: ClassVar[tuple[str, ...]] = ("analyzer_config", "nlp_config", "recognizers_config")
     analyzer_config: str | None = parameter(None, "Presidio's analyzer YAML.", type=str)
     nlp_config: str | None = parameter(None, "Presidio's NLP engine YAML.", type=str)
@@ -66,38 +59,15 @@ class Presidio(Detector):
     model: str | None = parameter(None, "Name of a spaCy model, or blank (default: the best one installed).", type=str)
     entities: tuple[str, ...] = parameter((), "Entity types to look for (default: all).")
 
-    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
-        """Analyze the texts in batches; if one fails, each text of its batch separately."""
-        return (found for found, _ in self.timed(documents))
-
-    def timed(self, documents: Iterable[Document]) -> Iterator[tuple[Detection, float]]:
-        """Do the same, with seconds; the time of a batch is divided among its documents by their length."""
-        for batch in batches(documents):
-            texts = [document.text or "" for document in batch]
-            began = time.perf_counter()
-            found = self._together(texts)
-            rate = (time.perf_counter() - began) / (sum(map(len, texts)) + len(texts))
-            yield from ((one, rate * (len(text) + 1)) for one, text in zip(found, texts, strict=True))
-
-    def _together(self, texts: list[str]) -> list[Detection]:
+    def found_in(self, texts: list[str]) -> list[Detection]:
+        """Return what the analyzer finds in each text."""
         from presidio_analyzer import BatchAnalyzerEngine
 
-        wanted = list(self.entities) or None
-        try:
-            engine = BatchAnalyzerEngine(self._loaded.analyzer)
-            found = engine.analyze_iterator(texts, self.language, batch_size=len(texts), entities=wanted)
-            return [spans_of(one, len(text), _shape) for one, text in zip(found, texts, strict=True)]
-        except Exception:
-            return [self._alone(text) for text in texts]
-
-    def _alone(self, text: str) -> Detection:
-        try:
-            found = self._loaded.analyzer.analyze(
-                text=text, language=self.language, entities=list(self.entities) or None
-            )
-        except Exception as error:
-            return Failure(f"Presidio raised {type(error).__name__}")
-        return spans_of(found, len(text), _shape)
+        engine = BatchAnalyzerEngine(self._loaded.analyzer)
+        found = engine.analyze_iterator(
+            texts, self.language, batch_size=len(texts), entities=list(self.entities) or None
+        )
+        return [spans_of(one, len(text), _shape) for one, text in zip(found, texts, strict=True)]
 
     def describe(self) -> Description:
         """Return the types of the NLP configuration, of the recognizers, and of the analyzer."""
@@ -166,8 +136,7 @@ def _building(source: str | None) -> Iterator[None]:
             raise
         except (Exception, SystemExit) as error:
             where = f"{printable(source, limit=255)}: " if source else ""
-            why = _one_line(error)
-            raise DetectorError(f"{where}cannot build Presidio from its configuration: {why}") from None
+            raise DetectorError(f"{where}cannot build Presidio from its configuration: {_reason(error)}") from None
 
 
 def _shape(result: Any) -> Shape:
@@ -177,6 +146,10 @@ def _shape(result: Any) -> Shape:
     return Shape(result.start, result.end, result.entity_type, result.score, attrs)
 
 
-def _one_line(error: BaseException) -> str:
-    """Return the message of an error in one line."""
-    return printable(" ".join(str(error).split()), limit=300).rstrip(".") + "."
+def _reason(error: BaseException) -> str:
+    """Return the message of an error in one line, with the fields that its cause, a validation, complains about."""
+    cause: Any = error.__cause__ or error.__context__
+    found = cause.errors() if hasattr(cause, "errors") else []
+    fields = [f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}" for one in found]
+    message = ": ".join(part for part in (str(error).strip().rstrip("."), "; ".join(fields)) if part)
+    return printable(" ".join(message.split()), limit=300).rstrip(".") + "."

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore.detectors.fingerprint import Fingerprint, content_hash
-from spanscore.errors import InputError, UsageError, printable
+from spanscore.errors import InputError, UsageError, printable, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SIZES = ("lg", "md", "sm", "trf")
 """Sizes of spaCy's models, the preferred one first: Presidio's own choice is lg, and trf needs spacy-transformers."""
+TRAINED = "ca da de el en es fi fr hr it ja ko lt mk nb nl pl pt ro ru sl sv uk xx zh"
+"""Languages that spaCy has models for."""
 BLANK = "blank"
 
 
@@ -91,12 +94,24 @@ def nlp_engine(configuration: Configuration, language: str, chosen: str | None) 
         return _configured(configuration.nlp, language, configuration.nlp_source)
     name = chosen or best_model(language, _installed())
     if name is None or name == BLANK:
-        example = f"{language}_core_{'web' if language in ('en', 'zh') else 'news'}_lg"
-        needed = f"no spaCy model for {language} is installed (install one with: python -m spacy download {example})"
         known = _named_types(configuration.nlp)
-        return NlpEngine(_blank(language, known), missing="the model is blank" if name == BLANK else needed)
+        return NlpEngine(_blank(language, known), missing="the model is blank" if name == BLANK else _needed(language))
     models = [{"lang_code": language, "model_name": name}]
     return _configured({**configuration.nlp, "models": models}, language, None)
+
+
+def _needed(language: str) -> str:
+    """Return which model is missing for a language.
+
+    >>> _needed("de"), _needed("cs")  # doctest: +NORMALIZE_WHITESPACE
+    ('no spaCy model for de is installed (install one with: python -m spacy download de_core_news_lg)',
+     'no spaCy model for cs is installed, and spaCy offers none')
+    """
+    missing = f"no spaCy model for {language} is installed"
+    if language not in TRAINED.split():
+        return f"{missing}, and spaCy offers none"
+    kind = {"en": "core_web_lg", "zh": "core_web_lg", "xx": "ent_wiki_sm"}.get(language, "core_news_lg")
+    return f"{missing} (install one with: python -m spacy download {language}_{kind})"
 
 
 def best_model(language: str, installed: Iterable[str]) -> str | None:
@@ -124,6 +139,7 @@ def _configured(settings: dict[str, Any], language: str, source: str | None) -> 
     """Return the engine as configured; a model that is missing is an error."""
     from presidio_analyzer.nlp_engine import NlpEngineProvider
 
+    _refuse_odd_shape(settings)
     models = [one for one in settings.get("models") or [] if one.get("lang_code") == language][:1]
     if not models:
         named = ", ".join(sorted(printable(str(one.get("lang_code"))) for one in settings.get("models") or []))
@@ -131,13 +147,41 @@ def _configured(settings: dict[str, Any], language: str, source: str | None) -> 
         raise InputError(what, source or "")
     name = models[0].get("model_name")
     kind = str(settings.get("nlp_engine_name", "spacy"))
+    engines = _offline_engines()
+    _refuse_unavailable(kind, engines, source)
     _refuse_missing(kind, name, source)
-    provider = NlpEngineProvider(nlp_engines=_offline_engines(), nlp_configuration={**settings, "models": models})
+    provider = NlpEngineProvider(nlp_engines=engines, nlp_configuration={**settings, "models": models})
     engine: Any = provider.create_engine()
     pipeline = engine.nlp[language]
     if hasattr(pipeline, "max_length"):
         pipeline.max_length = 2**31 - 1
     return NlpEngine(engine, _types(engine, pipeline), _models(kind, name, pipeline))
+
+
+def _refuse_odd_shape(settings: Any) -> None:
+    """Refuse an NLP configuration that is not made of mappings where Presidio expects them."""
+    if not isinstance(settings, Mapping):
+        raise ValueError("nlp_configuration must be a mapping with nlp_engine_name and models")
+    models = settings.get("models") or []
+    if not isinstance(models, list) or not all(isinstance(one, Mapping) for one in models):
+        raise ValueError("models must be a list of mappings, each with lang_code and model_name")
+    described = settings.get("ner_model_configuration") or {}
+    if not isinstance(described, Mapping):
+        raise ValueError("ner_model_configuration must be a mapping")
+    if not isinstance(described.get("model_to_presidio_entity_mapping") or {}, Mapping):
+        raise ValueError("model_to_presidio_entity_mapping must be a mapping of labels to entity types")
+
+
+def _refuse_unavailable(kind: str, engines: Iterable[Any], source: str | None) -> None:
+    """Refuse an NLP engine that Presidio does not have, or whose package is not installed."""
+    available = {one.engine_name: one.is_available for one in engines}
+    if kind not in available:
+        raise InputError(unknown("NLP engine", kind, available), source or "")
+    if not available[kind]:
+        how = f"install it with: pip install 'presidio-analyzer[{kind}]'"
+        raise InputError(
+            f"the NLP engine {kind} needs the package {kind}, which is not installed; {how}.", source or ""
+        )
 
 
 def _refuse_missing(kind: str, name: Any, source: str | None) -> None:
@@ -148,8 +192,11 @@ def _refuse_missing(kind: str, name: Any, source: str | None) -> None:
     if kind not in ("spacy", "slim", "transformers") or not isinstance(needed, str):
         return
     if not (is_package(needed) or Path(needed).exists()):
-        how = "" if "/" in needed else f" (install it with: python -m spacy download {printable(needed)})"
-        raise InputError(f"the spaCy model {printable(needed, limit=255)} is not installed{how}.", source or "")
+        like = re.fullmatch(r"[a-z]{2,3}_\w+_\w+", needed)  # a name as spaCy gives them
+        how = f" (install it with: python -m spacy download {needed})" if like else ""
+        known = ", ".join(sorted(_installed())) or "none"
+        what = f"the spaCy model {printable(needed, limit=255)} is not installed{how}"
+        raise InputError(f"{what}; installed: {known}.", source or "")
 
 
 def _offline_engines() -> tuple[Any, ...]:
@@ -246,6 +293,8 @@ def analyzer_engine(configuration: Configuration, nlp: NlpEngine, language: str)
     from presidio_analyzer import AnalyzerEngine
     from presidio_analyzer.recognizer_registry import RecognizerRegistryProvider
 
+    if not isinstance(configuration.registry, Mapping):
+        raise ValueError("recognizer_registry must be a mapping with recognizers")
     settings = {**configuration.registry, "supported_languages": [language]}
     provider = RecognizerRegistryProvider(registry_configuration=settings, nlp_engine=nlp.engine)
     return AnalyzerEngine(
@@ -273,6 +322,8 @@ def refuse_unsupported(language: str, configured: Any) -> None:
 
     import spacy.lang
 
+    if configured and not isinstance(configured, list):
+        raise ValueError("supported_languages must be a list of languages")
     if configured:
         known = sorted(map(str, configured))
     else:

@@ -26,19 +26,28 @@ _LAUNCHER = re.compile(
 """Programs whose own files say nothing about a detector: most of them run what their arguments name."""
 
 
+_NODE = re.compile(r"(node|deno|bun)(\.exe)?")
+_OTHER = re.compile(r"(ruby|perl|php|lua|julia|java|Rscript)(\.exe)?")
+"""Interpreters of scripts whose parts are not looked for."""
+_JAVASCRIPT = re.compile(r"""(?:\brequire\s*\(|\bimport\b\s*\(?|\bfrom\b)\s*["'](\.{1,2}/[^"']+)["']""")
+"""An import of a file in JavaScript."""
+
+
 @dataclass
 class ProgramFiles:
     """The fingerprint of the files that a command line names, and whether some of them are the detector's own."""
 
     fingerprint: Fingerprint = field(default_factory=dict)
     known: bool = False
+    incomplete: bool = False
+    """Whether a script is known, but not all that it runs."""
 
 
 def program_files(call: Sequence[str]) -> ProgramFiles:
     """Return the files of a command line.
 
-    These are its program, the files among its arguments, the modules that a Python program consists of, and the same
-    for each command of a shell's script.
+    These are its program, the files among its arguments, the modules that a Python program consists of, the files that
+    a JavaScript program imports, and the same for each command of a shell script.
     """
     found = ProgramFiles()
     _add(call, found)
@@ -48,12 +57,15 @@ def program_files(call: Sequence[str]) -> ProgramFiles:
 def _add(call: Sequence[str], found: ProgramFiles) -> None:
     program = call[0]
     if (place := shutil.which(program)) is not None:
-        found.fingerprint[f"file {program}"] = content_hash(place)
-        found.known |= not any(kind.fullmatch(Path(program).name) for kind in (_PYTHON, _SHELL, _LAUNCHER))
+        own = not any(kind.fullmatch(Path(program).name) for kind in (_PYTHON, _SHELL, _LAUNCHER))
+        found.known |= own
+        _add_file(program, Path(place), _interpreter(Path(place)) if own else "", found)
     for name in call[1:]:
         if Path(name).is_file():
-            found.fingerprint[f"file {name}"] = content_hash(name)
+            shell = _SHELL.fullmatch(Path(program).name) or program in (".", "source")
             found.known |= not _PYTHON.fullmatch(Path(name).name)
+            _add_file(name, Path(name), "sh" if shell else "", found)
+            found.incomplete |= any(_OTHER.fullmatch(Path(word).name) for word in call)
     python = next((at for at, word in enumerate(call) if _PYTHON.fullmatch(Path(word).name)), None)
     if python is not None:
         modules = _modules(call[python:])
@@ -62,6 +74,48 @@ def _add(call: Sequence[str], found: ProgramFiles) -> None:
     elif _SHELL.fullmatch(Path(program).name) and (script := _after(call, "c")) is not None:
         for command in _commands(script):
             _add(command, found)
+
+
+def _add_file(name: str, file: Path, interpreter: str, found: ProgramFiles) -> None:
+    """Add a file, and what it runs if it is a script."""
+    if f"file {name}" in found.fingerprint:
+        return
+    found.fingerprint[f"file {name}"] = content_hash(file)
+    if _PYTHON.fullmatch(interpreter):
+        found.fingerprint |= _modules([interpreter, str(file)])
+    elif _SHELL.fullmatch(interpreter) or file.suffix in (".sh", ".bash"):
+        _add_commands(os.fsdecode(read_source(file)), found)
+    elif _NODE.fullmatch(interpreter) or file.suffix in (".js", ".mjs", ".cjs"):
+        for target in _JAVASCRIPT.findall(os.fsdecode(read_source(file))):
+            inner = os.path.normpath(Path(name).parent / target)
+            endings = ("", ".js", ".mjs", ".cjs", ".json", "/index.js")
+            if one := next((inner + end for end in endings if Path(inner + end).is_file()), None):
+                _add_file(one, Path(one), "", found)
+    elif _OTHER.fullmatch(interpreter):
+        found.incomplete = True
+
+
+def _add_commands(script: str, found: ProgramFiles) -> None:
+    """Add what the commands of a shell script run."""
+    for line in script.replace("\\\n", " ").splitlines():
+        for command in _commands(line):
+            inner = ProgramFiles(found.fingerprint)
+            _add(command, inner)
+            names = [Path(word).name for word in command]
+            runs = any(kind.fullmatch(name) for name in names for kind in (_PYTHON, _SHELL, _NODE, _OTHER))
+            runs = runs or command[0] in (".", "source") or "$" in command[0]
+            found.incomplete |= inner.incomplete or (runs and not inner.known)
+
+
+def _interpreter(file: Path) -> str:
+    """Return the name of the program that runs a script, which its first line tells; empty if it is not a script."""
+    try:
+        with file.open("rb") as script:
+            line = os.fsdecode(script.readline(1000))
+    except OSError:
+        return ""
+    words = line[2:].split() if line.startswith("#!") else []
+    return next((name for name in (Path(word).name for word in words) if name != "env" and name[:1] != "-"), "")
 
 
 def _modules(call: Sequence[str]) -> Fingerprint:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from spanscore.detectors.fingerprint import Fingerprint
 from spanscore.detectors.interface import Description, Detection, Detector, Failure, spans_of
+from spanscore.detectors.shapes import MalformedSpanError, listed
 from spanscore.detectors.source_files import source_of
 from spanscore.detectors.user_errors import explained, explained_without_text
 from spanscore.errors import UsageError, printable
@@ -31,7 +32,8 @@ class Python(Detector):
 
     A span is a dictionary or object with `start`, `end`, `label`, `entity_type` or `entity_group`, and optionally
     `score`: what Presidio, a Hugging Face pipeline or GLiNER returns is fine, and so is a spaCy Doc, its `ents` or
-    `to_json()`, or a dictionary with the list `spans`. Modules are also imported from the current folder.
+    `to_json()`, or a dictionary with the list `spans` or `entities`. What the function prints goes to standard error.
+    Modules are also imported from the current folder.
     """
 
     name: ClassVar[str] = "python"
@@ -47,16 +49,17 @@ class Python(Detector):
         call = self._call
         for document in documents:
             text = document.text or ""
+            found: Detection
             try:
-                with time_limit(self.timeout):
-                    found = call(text, self.language)
+                with prints_to_stderr(), time_limit(self.timeout):
+                    found = spans_of(listed(call(text, self.language)), len(text))  # a generator runs only in `listed`
             except OutOfTimeError:
-                yield Failure(f"the function did not return within {self.timeout:g} seconds")
-                continue
+                found = Failure(f"the function did not return within {self.timeout:g} seconds")
+            except MalformedSpanError as error:
+                found = Failure(str(error))
             except (Exception, SystemExit) as error:
-                yield Failure(f"the function raised {explained_without_text(error)}")
-                continue
-            yield spans_of(found, len(text))
+                found = Failure(f"the function raised {explained_without_text(error)}")
+            yield found
 
     def describe(self) -> Description:
         """Import the function."""
@@ -65,7 +68,8 @@ class Python(Detector):
 
     def fingerprint(self) -> Fingerprint:
         """Add the source code of the function's module and of the modules beside it, and versions of their imports."""
-        return {**super().fingerprint(), **source_of(self._call)}
+        named = self.function.partition(":")[0] if isinstance(self.function, str) else None
+        return {**super().fingerprint(), **source_of(self._call, named)}
 
     @cached_property
     def _call(self) -> Callable[[str, str], Any]:
@@ -73,6 +77,14 @@ class Python(Detector):
         if inspect.iscoroutinefunction(found):
             raise UsageError("the function is asynchronous (async def); give one that returns the spans themselves.")
         return found
+
+
+def prints_to_stderr() -> AbstractContextManager[object]:
+    """Print to standard error what the user's code prints: results may be written to standard output.
+
+    Standard output belongs to the whole process, so other threads than the main one leave it as it is.
+    """
+    return redirect_stdout(sys.stderr) if current_thread() is main_thread() else nullcontext()
 
 
 class OutOfTimeError(BaseException):
@@ -110,26 +122,32 @@ def _load(named: str) -> Callable[[str, str], Any]:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found: Any = import_module(module)
+        with prints_to_stderr():
+            found: Any = import_module(module)
     except (Exception, SystemExit) as error:
         raise UsageError(f"cannot import the module '{printable(module)}': {explained(error)}.") from None
     for part in attribute.split("."):
-        found = getattr(found, part, None)
+        if not hasattr(found, part):
+            raise UsageError(f"the module '{printable(module)}' has no function '{printable(attribute)}'.")
+        found = getattr(found, part)
     if not callable(found):
-        raise UsageError(f"the module '{printable(module)}' has no function '{printable(attribute)}'.")
-    if not _takes_two(found):
-        raise UsageError(f"'{printable(named)}' cannot be called with a text and a language; give it two parameters.")
+        raise UsageError(f"'{printable(named)}' is not a function: its type is {type(found).__name__}.")
+    if not _takes(found, "text", "language"):
+        what = f"'{printable(named)}' cannot be called with a text and a language"
+        by_name = _takes(found, "text", language="language") or _takes(found, text="text", language="language")
+        how = "remove the * before its parameters: they must be positional" if by_name else "give it two parameters"
+        raise UsageError(f"{what}; {how}.")
     return found  # type: ignore[no-any-return]
 
 
-def _takes_two(function: Callable[..., Any]) -> bool:
-    """Return whether a function can be called with two arguments, as far as it tells."""
+def _takes(function: Callable[..., Any], *positional: str, **named: str) -> bool:
+    """Return whether a function can be called with these arguments, as far as it tells."""
     try:
         parameters = inspect.signature(function)
     except (TypeError, ValueError):  # some builtins do not tell
         return True
     try:
-        parameters.bind("text", "language")
+        parameters.bind(*positional, **named)
     except TypeError:
         return False
     return True

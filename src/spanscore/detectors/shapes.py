@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from spanscore.corpus.records import Attr
+
+MOST = 1_000_000
+"""Maximum number of spans in a text; a generator may be endless."""
 
 
 class Shape(NamedTuple):
@@ -26,7 +30,8 @@ class MalformedSpanError(Exception):
 def listed(found: Any) -> list[Any]:
     """Return the spans that a detector returned for a text as a list.
 
-    They are a list or another iterable, the value of `spans`, or the entities of a spaCy Doc or of `Doc.to_json`.
+    They are a list or another iterable, the value of `spans` or `entities`, or the entities of a spaCy Doc or of
+    `Doc.to_json`.
 
     >>> listed(one for one in "ab"), listed({"spans": [1]}), listed({"text": "Ann", "ents": [2]})
     (['a', 'b'], [1], [2])
@@ -35,15 +40,21 @@ def listed(found: Any) -> list[Any]:
         found.close()  # otherwise Python warns that nobody has awaited it
         raise MalformedSpanError("the function returned a coroutine; it must return the spans themselves")
     if isinstance(found, Mapping):
-        lists = (found.get(name) for name in ("spans", "ents"))
-        found = next((one for one in lists if isinstance(one, list | tuple)), None)
-        if found is None:
+        lists = (found.get(name) for name in ("spans", "ents", "entities"))
+        spans = next((one for one in lists if isinstance(one, list | tuple)), None)
+        if spans is None and "start" in found and "end" in found:
+            raise MalformedSpanError("expected a list of spans, not a single span; put it into a list")
+        if spans is None:
             raise MalformedSpanError('the list "spans" is missing')
+        found = spans
     if hasattr(found, "ents"):
         found = found.ents
     if isinstance(found, str | bytes) or not isinstance(found, Iterable):
         raise MalformedSpanError(f"expected a list of spans, not {type(found).__name__}")
-    return list(found)
+    spans = list(islice(found, MOST + 1))
+    if len(spans) > MOST:
+        raise MalformedSpanError(f"expected at most {MOST:,} spans for a text")
+    return spans
 
 
 def shape_of(one: Any) -> Shape:
@@ -54,6 +65,8 @@ def shape_of(one: Any) -> Shape:
     """
     if hasattr(one, "start_char") and hasattr(one, "label_"):  # spaCy's `start` and `end` count tokens
         return Shape(one.start_char, one.end_char, one.label_, None, _spacy_attributes(one))
+    if isinstance(one, list | tuple | str) and not hasattr(one, "start"):
+        raise MalformedSpanError(f"a span must be an object with start, end and label, not a {type(one).__name__}")
     fields: Any = one if isinstance(one, Mapping) else _Attributes(one)
     label = fields.get("label") or fields.get("entity_type") or fields.get("entity_group") or None
     if label is None and fields.get("entity") and fields.get("index") is not None:
@@ -86,5 +99,5 @@ def _is_map(value: Any) -> bool:
 
 
 def _spacy_attributes(span: Any) -> dict[str, Attr] | None:
-    kbid = getattr(span, "kb_id_", "")
+    kbid = getattr(span, "kb_id_", "") or getattr(span, "ent_id_", "")  # of an entity linker, or of a ruler's pattern
     return {"kbid": kbid} if kbid else None

@@ -7,10 +7,11 @@ import platform
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from spanscore.detectors.fingerprint import ABSENT, Fingerprint, content_hash, distributions
@@ -62,41 +63,82 @@ def module_file(folder: Path, name: str) -> Path | None:
     return next((file for file in (place / "__init__.py", place.with_name(f"{place.name}.py")) if file.is_file()), None)
 
 
-def source_of(function: Callable[..., Any]) -> Fingerprint:
-    """Return hashes of the module of a function and of the modules beside it that it imports, and versions of others.
+def source_of(function: Callable[..., Any], named: str | None = None) -> Fingerprint:
+    """Return hashes of a function's modules and of the modules beside them that they import, and versions of others.
 
-    A module beside it is one below the same folder. Of installed packages that these modules import, anywhere in their
-    code, the versions count. A function of a notebook counts with those that it calls.
+    A module beside another is one below the same folder. Of installed packages that these modules import, anywhere in
+    their code, the versions count. `named` is the module in which the function was looked up. A function of a notebook
+    counts with those that it calls.
     """
-    name = getattr(function, "__module__", None) or type(function).__module__
-    place = getattr(sys.modules.get(name), "__file__", None)
-    if place is None:
-        known, elsewhere = _without_file(function)
-    else:
-        file = Path(place).resolve()
-        folder = file.parents[name.count(".") + (file.name == "__init__.py")]
-        found = sources(folder, name)
-        found.modules.setdefault(name, file)  # such as a compiled module, or one that is run as a program
-        if name == "__main__":
-            more = sources(folder, name, read_source(file))
-            found.modules |= more.modules
-            found.elsewhere |= more.elsewhere
-        known, elsewhere = found.fingerprint(), found.elsewhere
-    versions, rest = distributions(elsewhere)
+    known: Fingerprint = {}
+    elsewhere: set[str] = set()
+    parts = list(_parts(function))
+    in_files = {name: file for name in (named, *(one.__module__ for one in parts)) if (file := _file_of(name))}
+    for name, file in in_files.items():
+        found = _sources_of(str(name), file)
+        known |= found.fingerprint()
+        elsewhere |= found.elsewhere
+    if homeless := [one for one in parts if one.__module__ not in in_files]:
+        code, used = _without_file(homeless)
+        known |= code
+        elsewhere |= used
+    versions, rest = distributions(elsewhere - {name.removeprefix("module ") for name in known})
     others = {f"module {one}": content_hash(there) for one in sorted(rest) if (there := _place(one)) is not None}
-    return {**known, **others, **versions, "Python": platform.python_version()}
+    return {**dict(sorted(known.items())), **others, **versions, "Python": platform.python_version()}
 
 
-def _without_file(function: Callable[..., Any]) -> tuple[Fingerprint, set[str]]:
-    """Return a hash of the code of a function and of the functions of its module that it calls, and what they use."""
-    code = getattr(function, "__code__", None)
-    if code is None:
+def _parts(function: Any) -> Iterator[Any]:
+    """Yield the functions and classes of a callable: behind a partial, a method and its class, the class of an object.
+
+    >>> from functools import partial
+    >>> list(_parts(partial(Sources().fingerprint))) == [Sources, Sources.fingerprint]
+    True
+    """
+    if isinstance(function, partial):
+        yield from _parts(function.func)
+    elif isinstance(function, MethodType):
+        owner = function.__self__
+        yield owner if isinstance(owner, type) else type(owner)
+        yield from _parts(function.__func__)
+    elif isinstance(function, FunctionType | BuiltinFunctionType | type):
+        yield function
+    elif (wrapped := getattr(function, "__wrapped__", None)) is not None:  # such as by lru_cache
+        yield from _parts(wrapped)
+    else:
+        yield type(function)
+
+
+def _file_of(name: str | None) -> Path | None:
+    """Return the file of an imported module; None if it has none, such as a notebook."""
+    place = getattr(sys.modules.get(name or ""), "__file__", None)
+    return None if place is None else Path(place).resolve()
+
+
+def _sources_of(name: str, file: Path) -> Sources:
+    """Return an imported module, and the modules beside it that it imports."""
+    folder = file.parents[name.count(".") + (file.name == "__init__.py")]
+    found = sources(folder, name)
+    found.modules.setdefault(name, file)  # such as a compiled module, or one that is run as a program
+    if name == "__main__":
+        more = sources(folder, name, read_source(file))
+        found.modules |= more.modules
+        found.elsewhere |= more.elsewhere
+    return found
+
+
+def _without_file(parts: list[Any]) -> tuple[Fingerprint, set[str]]:
+    """Return a hash of the code of functions and classes and of the functions of their module that they call.
+
+    Also return the modules that they use.
+    """
+    members = [one for part in parts for one in (vars(part).values() if isinstance(part, type) else [part])]
+    waiting = [(one.__code__, one.__globals__) for one in members if isinstance(one, FunctionType)]
+    if not waiting:
         return {"function": ABSENT}, set()
     whole, used = blake2b(digest_size=8), set()
-    space: dict[str, Any] = getattr(function, "__globals__", {})
-    waiting, seen = [code], {code}
+    seen = {code for code, _ in waiting}
     while waiting:
-        one = waiting.pop()
+        one, space = waiting.pop()
         whole.update(one.co_code + repr((one.co_names, [_constant(value) for value in one.co_consts])).encode())
         inner = [value for value in one.co_consts if isinstance(value, CodeType)]
         for name in one.co_names:
@@ -107,7 +149,7 @@ def _without_file(function: Callable[..., Any]) -> tuple[Fingerprint, set[str]]:
             else:
                 module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
                 used.add(str(module or name).partition(".")[0])
-        waiting.extend(code for code in inner if code not in seen)
+        waiting.extend((code, space) for code in inner if code not in seen)
         seen.update(inner)
     return {"function": whole.hexdigest()}, used - {"__main__", *sys.stdlib_module_names}
 

@@ -6,62 +6,41 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from spanscore.detectors.fingerprint import Fingerprint, content_hash, packages
 from spanscore.detectors.interface import (
-    BATCH,
+    BatchDetector,
     Description,
     Detection,
-    Detector,
     DetectorError,
     EntityTypes,
-    Failure,
-    batches,
     spans_of,
 )
 from spanscore.errors import MissingExtraError, UsageError, printable
 from spanscore.spec import REQUIRED, parameter
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spanscore.corpus.records import Document
-
-FINDERS = ("ner", "entity_ruler", "beam_ner", "span_ruler", "entity_linker")
+FINDERS = ("ner", "entity_ruler", "beam_ner", "future_entity_ruler", "entity_linker")
 """Components that make entities, or add to them."""
 
 
 @dataclass(frozen=True, repr=False)
-class Spacy(Detector):
+class Spacy(BatchDetector):
     """The entities (`doc.ents`) of a spaCy pipeline, which is a package or a folder.
 
-    Texts are processed in batches. An entity id becomes the attribute `kbid`. Nothing is ever downloaded. It needs the
-    extra `spacy`.
+    Texts are processed in batches. The id of an entity becomes the attribute `kbid`. Nothing is ever downloaded. It
+    needs the extra `spacy`.
     """
 
     name: ClassVar[str] = "spacy"
-    in_processes: ClassVar[bool] = True
-    documents_at_once: ClassVar[int] = BATCH
+    library: ClassVar[str] = "spaCy"
     model: str = parameter(REQUIRED, "Installed package, such as en_core_web_sm, or folder of a pipeline.", type=str)
     disable: tuple[str, ...] = parameter((), "Components that are not needed, such as parser.")
 
-    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
-        """Process the texts in batches; if one fails, each text of its batch separately."""
-        for batch in batches(documents):
-            texts = [document.text or "" for document in batch]
-            try:
-                found = list(self._pipeline.pipe(texts, batch_size=len(texts)))
-            except Exception:
-                yield from (self._alone(text) for text in texts)
-            else:
-                yield from (spans_of(doc, len(text)) for doc, text in zip(found, texts, strict=True))
-
-    def _alone(self, text: str) -> Detection:
-        try:
-            return spans_of(self._pipeline(text), len(text))
-        except Exception as error:
-            return Failure(f"spaCy raised {type(error).__name__}")
+    def found_in(self, texts: list[str]) -> list[Detection]:
+        """Return the entities of each text."""
+        found = self._pipeline.pipe(texts, batch_size=len(texts))
+        return [spans_of(doc, len(text)) for doc, text in zip(found, texts, strict=True)]
 
     def describe(self) -> Description:
         """Load the pipeline, and report the labels of its components."""
@@ -106,4 +85,6 @@ class Spacy(Detector):
 
 
 def _finds(pipeline: Any, name: str) -> bool:
-    return pipeline.get_pipe_meta(name).factory in FINDERS
+    """Return whether a component makes entities; a span ruler may only make other spans."""
+    factory = pipeline.get_pipe_meta(name).factory
+    return factory in FINDERS or (factory == "span_ruler" and pipeline.get_pipe(name).annotate_ents)

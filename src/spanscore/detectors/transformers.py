@@ -7,32 +7,25 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from spanscore.detectors.fingerprint import Fingerprint, packages
 from spanscore.detectors.interface import (
+    BatchDetector,
     Description,
     Detection,
-    Detector,
     DetectorError,
     EntityTypes,
-    Failure,
-    batches,
     spans_of,
 )
 from spanscore.errors import MissingExtraError, UsageError, printable
 from spanscore.spec import REQUIRED, parameter
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spanscore.corpus.records import Document
-
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 
 
 @dataclass(frozen=True, repr=False)
-class Transformers(Detector):
+class Transformers(BatchDetector):
     """A token classification model from a folder: weights, configuration and a fast tokenizer.
 
     Texts that are longer than the model allows are processed in overlapping windows. Nothing is ever downloaded, and
@@ -40,7 +33,7 @@ class Transformers(Detector):
     """
 
     name: ClassVar[str] = "transformers"
-    in_processes: ClassVar[bool] = True
+    library: ClassVar[str] = "transformers"
     runtime: ClassVar[tuple[str, ...]] = ("batch",)
     file_options: ClassVar[tuple[str, ...]] = ("model",)
     model: str = parameter(REQUIRED, "Folder of the model.", type=str)
@@ -48,29 +41,13 @@ class Transformers(Detector):
     overlap: float = parameter(0.25, "Share of a window that the next one repeats.", above=0, high=0.9)
     batch: int = parameter(8, "Windows that are processed at once.", low=1, high=4096)
 
-    def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
-        """Classify the texts in batches; if one fails, each text of its batch separately."""
-        for several in batches(documents):
-            texts = [document.text or "" for document in several]
-            try:
-                found = self._classify(texts)
-            except Exception:
-                yield from (self._alone(text) for text in texts)
-            else:
-                yield from (spans_of(one, len(text)) for one, text in zip(found, texts, strict=True))
-
-    def _alone(self, text: str) -> Detection:
-        try:
-            return spans_of(self._classify([text])[0], len(text))
-        except Exception as error:
-            return Failure(f"transformers raised {type(error).__name__}")
-
-    def _classify(self, texts: list[str]) -> list[Any]:
+    def found_in(self, texts: list[str]) -> list[Detection]:
+        """Return the entities of each text."""
         filled = [text for text in texts if text.strip()]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = iter(self._pipeline(filled, batch_size=self.batch) if filled else [])
-        return [next(found) if text.strip() else [] for text in texts]
+        return [spans_of(next(found) if text.strip() else [], len(text)) for text in texts]
 
     def describe(self) -> Description:
         """Load the model, and report its labels without the prefixes of tags."""

@@ -9,11 +9,12 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 
-from spanscore.detectors.http_client import Answer, Client, address_of, headers_of
+from spanscore.detectors.http_client import NOT_A_VALUE, Answer, Client, address_of, headers_of, is_header_value
 from spanscore.detectors.interface import Detection, Detector, Failure
 from spanscore.errors import UsageError, printable
 from spanscore.spec import REQUIRED, parameter
@@ -63,6 +64,10 @@ class WebService(Detector):
     def detection(self, answer: Any, text: str) -> Detection:
         """Return the detection in a decoded answer; raise UnusableError to retry."""
 
+    def advice(self, status: int) -> str:
+        """Return what may help against a status, to be appended to a sentence."""
+        return ""
+
     @property
     def base_url(self) -> str:
         """The address to which paths are appended."""
@@ -74,9 +79,20 @@ class WebService(Detector):
         return {}
 
     def recorded(self) -> tuple[tuple[str, str], ...]:
-        """Return the options with the address that is used, without a query, which may hold a key."""
-        place = address_of(self.url)._replace(query="", fragment="").geturl()
-        return tuple((name, place if name == "url" else value) for name, value in self.given())
+        """Return the options with the address that is used, and a hash of its query, which may hold a key."""
+        query = address_of(self.url).query
+        hashed = f" #{blake2b(query.encode(), digest_size=8).hexdigest()}" if query else ""
+        return tuple((name, f"{self.place}{hashed}" if name == "url" else value) for name, value in self.given())
+
+    @property
+    def place(self) -> str:
+        """The address without its query, which may hold a key."""
+        return address_of(self.url)._replace(query="", fragment="").geturl()
+
+    def with_query(self, path: str) -> str:
+        """Return a path with the query of the address."""
+        query = address_of(self.url).query
+        return f"{path}{'&' if '?' in path else '?'}{query}" if query else path
 
     def for_jobs(self, jobs: int) -> Self:
         """Send this many requests at once."""
@@ -124,7 +140,8 @@ class WebService(Detector):
             elif answer.status in AGAIN:
                 why = f"the service answered with status {answer.status}"
             elif answer.status != 200:
-                return Failure(f"the service answered with status {answer.status}{answer.refused}")
+                why = f"the service answered with status {answer.status}{answer.refused}"
+                return Failure(f"{why}{self.advice(answer.status)}")
             else:
                 try:
                     return self.detection(msgspec.json.decode(answer.body), text)
@@ -149,11 +166,11 @@ class WebService(Detector):
         """The connections to the service."""
         headers = {"Content-Type": "application/json", **self.own_headers, **headers_of(self.headers)}
         if self.auth_env is not None:
-            secret = os.environ.get(self.auth_env)
+            secret = os.environ.get(self.auth_env, "").strip()
+            named = f"the environment variable {printable(self.auth_env)}"
             if not secret:
-                raise UsageError(
-                    f"the environment variable {printable(self.auth_env)} is not set; it must hold the "
-                    "Authorization header."
-                )
+                raise UsageError(f"{named} is not set; it must hold the Authorization header.")
+            if not is_header_value(secret):
+                raise UsageError(f"{named} has {NOT_A_VALUE}.")
             headers["Authorization"] = secret
         return Client(address_of(self.base_url), self.timeout, headers, self.concurrency)
