@@ -259,3 +259,26 @@ def test_no_format_writes_outside_of_its_folder(tmp_path: Path) -> None:
             outside = [path for path in place.rglob("*") if path.is_file() and inside not in path.parents]
             assert outside == [], (kind.name, name)
             assert not Path("/etc/victim").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.slow), 2])
+def test_a_function_that_never_lets_go_does_not_keep_the_run_alive(
+    number: signal.Signals, times: int, tmp_path: Path
+) -> None:
+    """A second signal ends it at once, and a single one after a few seconds."""
+    (tmp_path / "mine.py").write_text(
+        "import pathlib, time\n\n\ndef find(text, language):\n    pathlib.Path('called').touch()\n"
+        "    while True:\n        try:\n            time.sleep(60)\n"
+        "        except BaseException:\n            pathlib.Path('caught').touch()\n"
+    )
+    write(tmp_path / "data.jsonl", [{"id": "a", "text": "Ann", "spans": []}])
+    call = [sys.executable, "-m", "spanscore", "run", "data.jsonl", "-o", "out"]
+    call += ["--detector", "python(function=mine:find)"]
+    process = subprocess.Popen(call, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    for name in ["called", "caught"][:times]:
+        while not (tmp_path / name).exists():
+            assert process.poll() is None
+            os.sched_yield()
+        process.send_signal(number)
+    assert process.wait(timeout=60) == 128 + number

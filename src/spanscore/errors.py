@@ -41,12 +41,23 @@ class Termination:
 
     number: int | None = None
     running = True
+    patience = 5.0
+    """Seconds that cleaning up may take."""
 
     def arrive(self, number: int, _: object) -> None:
-        """End the command, and clean up files and processes on the way; once it has ended, exit at once."""
-        self.number = number
-        if not self.running:
+        """End the command, and clean up files and processes on the way; once it has ended, exit at once.
+
+        The user's code may catch the exception for ever, so that a second signal ends the process at once, and so does
+        a thread after a while. Nothing is lost: what is written so far is complete after any kill.
+        """
+        if not self.running or self.number is not None:
             os._exit(128 + number)
+        self.number = number
+        from threading import Timer
+
+        last_resort = Timer(self.patience, os._exit, (128 + number,))
+        last_resort.daemon = True
+        last_resort.start()
         self.check()
 
     def check(self) -> None:
@@ -62,8 +73,9 @@ TERMINATION = Termination()
 class MissingExtraError(SpanscoreError):
     """A feature whose optional dependency is not installed."""
 
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional dependency; install it with: pip install 'spanscore[{extra}]'.")
+    def __init__(self, feature: str, extra: str, note: str = "") -> None:
+        install = f"pip install 'spanscore[{extra}]'"
+        super().__init__(f"{feature} needs an optional dependency; install it with: {install}{note}.")
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

@@ -61,6 +61,11 @@ OPTIONS = {
     "--trials": Answer("neleval", "spanscore score GOLD SYSTEM --ci 0.95 --resamples 1000"),
     "--percentiles": Answer("neleval", "spanscore score GOLD SYSTEM --ci 0.95"),
     "--permute": Answer("neleval", "spanscore compare GOLD A=SYSTEM B=OTHER --permutations 10000"),
+    "--threshold": Answer(
+        "spanscore run",
+        "spanscore score GOLD PRED -m 'iou(threshold=0.5)'",
+        "for scores of predictions, there is --score-threshold",
+    ),
     "--use_bert": Answer("TAB", "spanscore score GOLD PRED -m tab", "every token has the same weight"),
     "--filter": Answer("i2b2", "spanscore score GOLD SYSTEM -m 'i2b2.strict(category=NAME)'"),
 }

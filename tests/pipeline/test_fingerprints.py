@@ -148,9 +148,7 @@ def test_the_files_of_a_command_line(call: str, found: set[str], folder: Path, m
     assert not made.describe().notes
 
 
-@pytest.mark.parametrize(
-    "call", ["sh -c 'cd work && ./find'", "python3 -m no_such_module", "docker run image", "env x"]
-)
+@pytest.mark.parametrize("call", ["sh -c 'cd work && ./find'", "python3 -m no_such_module", "make image", "env x"])
 def test_a_program_that_cannot_be_fingerprinted_is_warned_about(call: str, folder: Path) -> None:
     (note,) = detector("command", run=call).describe().notes
     assert note.endswith("cannot be fingerprinted: --resume will not notice if it changes.")

@@ -204,6 +204,29 @@ def test_the_arguments_of_a_program_are_not_recorded(tmp_path: Path) -> None:
     assert "--key" not in said
 
 
-def test_a_query_in_an_address_is_not_recorded() -> None:
-    made = detector("http", url="http://localhost:3000/analyze?key=s3cret")
-    assert "s3cret" not in str(made.recorded())
+def test_a_query_in_an_address_is_not_recorded_but_counts() -> None:
+    found = []
+    for query in ("", "?key=s3cret", "?key=s3cret2"):
+        made = detector("http", url=f"http://localhost:1/analyze{query}", retries=0)
+        assert "s3cret" not in str(made.recorded())
+        found.append(made.fingerprint()["option url"])
+        with pytest.raises(SpanscoreError, match="cannot reach the service at http://localhost:1/analyze: "):
+            made.describe()
+    assert found[0] == "http://localhost:1/analyze"
+    assert len(set(found)) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "header", "why"),
+    [
+        (b"503 No", "Retry-After: \u00b2".encode("latin-1"), "status 503 (1 try)"),
+        (b"308 No", b"Location: http://[", "status 308, a redirect to something that is not an address"),
+    ],
+)
+def test_headers_that_cannot_be_parsed_are_ignored(status: bytes, header: bytes, why: str) -> None:
+    answer = b"HTTP/1.1 " + status + b"\r\n" + header + b"\r\nContent-Length: 0\r\n\r\n"
+    FAULTS["header"] = lambda: iter([answer])
+    with server("header") as url:
+        (found,) = detector("http", url=url, retries=0, timeout=5).detect(texts_of(DOCUMENTS))
+    assert isinstance(found, Failure)
+    assert found.why.endswith(why)

@@ -137,3 +137,13 @@ def test_a_detector_that_cannot_run_in_parallel_says_so(tmp_path: Path) -> None:
     said = spanscore(*call, cwd=tmp_path, code=2).stderr
     assert "the detector replay does not run in parallel; leave out --jobs" in said
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_is_not_resumed_with_other_languages(tmp_path: Path) -> None:
+    fails = "def find(text, language):\n    if text == 'text 2':\n        raise ValueError\n    return []\n"
+    (tmp_path / "echo.py").write_text(fails)
+    write(tmp_path / "data.jsonl", documents("de", "en", "en"))
+    run(tmp_path, "--language", "auto", code=2)
+    write(tmp_path / "data.jsonl", documents("en", "en", "en"))
+    said = run(tmp_path, "--language", "auto", "--resume", code=2)
+    assert "this folder holds a different run (not the same languages)" in said

@@ -40,6 +40,23 @@ def empty(text, language):
     return [{"start": 2, "end": 2, "label": "PERSON"}]
 def odd(text, language):
     return [{"start": 0, "end": 1, "label": "A", "score": 10**400}]
+def yields(text, language):
+    yield {"start": 0, "end": 1, "label": "A"}
+    sys.exit("secret " + text)
+def stops(text, language):
+    yield {"start": 0, "end": 1, "label": "A"}
+    raise ValueError("no model")
+def endless(text, language):
+    while True:
+        time.sleep(0.01)
+        yield {"start": 0, "end": 1, "label": "A"}
+def by_name(text, *, language):
+    return []
+LABEL = "A"
+print("loading")
+def prints(text, language):
+    print("found")
+    return []
 """
 
 
@@ -61,6 +78,39 @@ def test_a_function_that_takes_no_language_is_refused_before_detection(mine: Pat
     said = spanscore(*function("alone", "-o", "out"), cwd=mine, code=2).stderr
     assert "'mine:alone' cannot be called with a text and a language; give it two parameters." in said
     assert not (mine / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("by_name", "'mine:by_name' cannot be called with a text and a language; remove the * before its parameters"),
+        ("LABEL", "'mine:LABEL' is not a function: its type is str."),
+        ("nope", "the module 'mine' has no function 'nope'."),
+        ("LABEL.nope", "the module 'mine' has no function 'LABEL.nope'."),
+    ],
+)
+def test_what_cannot_be_called_is_refused(name: str, words: str, mine: Path) -> None:
+    assert words in spanscore(*function(name, "-o", "out"), cwd=mine, code=2).stderr
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+def test_errors_of_a_generator_are_those_of_the_function(jobs: str, mine: Path) -> None:
+    said = spanscore(*function("yields", "-o", "yields", "--jobs", jobs), cwd=mine, code=2).stderr
+    assert "the function raised SystemExit at mine.py:25;" in said
+    assert "text 0" not in said
+    said = spanscore(*function("stops", "-o", "stops", "--jobs", jobs), cwd=mine, code=2).stderr
+    assert "the function raised ValueError at mine.py:28: no model;" in said
+    limited = ("run", "data.jsonl", "--detector", "python(function=mine:endless, timeout=0.2)", "-q", "-o", "endless")
+    said = spanscore(*limited, "--jobs", jobs, cwd=mine, code=2).stderr
+    assert "the function did not return within 0.2 seconds" in said
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+def test_what_a_function_prints_is_not_among_the_results(jobs: str, mine: Path) -> None:
+    done = spanscore(*function("prints", "-o", "out", "--jobs", jobs), cwd=mine)
+    for printed in ("loading", "found"):
+        assert printed in done.stderr
+        assert printed not in done.stdout
 
 
 @pytest.mark.parametrize("jobs", JOBS)

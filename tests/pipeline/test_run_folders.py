@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("longest", "two", ("--resolve", "longest")),
         ("few", "two", ("--entities", "PERSON")),
         ("high", "one", ("--score-threshold", "DATE_TIME=0.6")),
+        ("half", "one", ("--threshold", "0.5")),
     ):
         call = ("run", "gold.jsonl", "--detector", f"replay(file={source}.jsonl)", "-o", name, "-q", *options)
         run(*call, cwd=folder)
@@ -83,6 +85,7 @@ def test_compare_and_sweep_take_runs(runs: Path) -> None:
         (("a=out1", "b=longest"), (), "differ in resolve"),
         (("a=out1", "b=few"), (), "differ in entities ([] and ['PERSON'])"),
         (("a=out1", "b=two.jsonl"), (), "'b' is not the folder of a run"),
+        (("a=out1", "b=half"), (), "'a' and 'b' were scored by different measures (iou, iou.pii, leak and iou(thr"),
         (("a=out1", "b=out2"), ("--beta", "1"), "leave out --beta"),
         (("a=out1", "b=out2"), ("--map", "map.txt"), "leave out --map"),
     ],
@@ -90,6 +93,26 @@ def test_compare_and_sweep_take_runs(runs: Path) -> None:
 def test_what_differs_is_refused(systems: tuple[str, ...], options: tuple[str, ...], said: str, runs: Path) -> None:
     (runs / "map.txt").write_text("PER: NAME\n")
     assert said in run("compare", "gold.jsonl", *systems, *options, "-q", cwd=runs, code=2)[1]
+
+
+def test_runs_by_different_measures_can_be_compared_by_a_named_one(runs: Path) -> None:
+    assert "exact" in run("compare", "gold.jsonl", "a=out1", "b=half", "-m", "exact", "-q", cwd=runs)[0]
+
+
+def test_types_that_were_not_looked_for_are_marked(runs: Path) -> None:
+    before = json.loads((runs / "out1" / "results.json").read_text())
+    assert before["settings"].get("not_looked_for", []) == []
+    before["settings"]["not_looked_for"] = ["LOCATION"]
+    shutil.copytree(runs / "out1", runs / "skipped")
+    (runs / "skipped" / "results.json").write_text(json.dumps(before))
+    assert "LOCATION (not looked for)" in run("score", "gold.jsonl", "skipped", "-q", cwd=runs)[0]
+    assert "not looked for" not in run("score", "gold.jsonl", "a=skipped", "b=out1", "-q", cwd=runs)[0]
+
+
+def test_unknown_entities_are_refused(runs: Path) -> None:
+    for command in ("score", "compare", "sweep"):
+        said = run(command, "gold.jsonl", "a=one.jsonl", "b=two.jsonl", "--entities", "NOPE", cwd=runs, code=2)[1]
+        assert "There is no entity type 'NOPE'" in said
 
 
 def test_other_gold_data_is_noticed(runs: Path) -> None:

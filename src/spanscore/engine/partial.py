@@ -59,10 +59,9 @@ class FoundSpans:
     right: Bools
 
     @classmethod
-    def of(cls, judgement: Judgement) -> FoundSpans:
-        """Return the gold spans of a judgement."""
-        gold = judgement.pairing.gold
-        return cls(gold.labels, gold.label, judgement.cell == gold.label)
+    def of(cls, judgement: Judgement, pairing: Pairing) -> FoundSpans:
+        """Return the gold spans of a judgement of a pairing."""
+        return cls(*judgement.types_in(pairing), judgement.cell == judgement.pairing.gold.label)
 
     @staticmethod
     def concat(parts: Sequence[FoundSpans]) -> FoundSpans:
@@ -107,7 +106,7 @@ class PartialResult:
             before = pairing.account + _repeated(plan, pairing, system) + kept
             accounts.append(sum((one.notes(pairing) for one in plan.measures), before))
             if plan.keep_found:
-                found.append([FoundSpans.of(one.judge(pairing)) for one in plan.measures])
+                found.append([FoundSpans.of(one.judge(pairing), pairing) for one in plan.measures])
             marks = pairing.gold.ids.marks
             if plan.needs_spans:
                 pairings.append(pairing)

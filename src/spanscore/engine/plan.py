@@ -53,9 +53,9 @@ class Plan:
     label_map: LabelMap = field(default_factory=LabelMap)
     """What labels are renamed to on both sides."""
     gold_map: LabelMap = field(default_factory=LabelMap)
-    """What gold labels are renamed to; its entries count instead of those of `label_map`."""
+    """What gold labels are renamed to; it overrides `label_map`."""
     pred_map: LabelMap = field(default_factory=LabelMap)
-    """What predicted labels are renamed to; its entries count instead of those of `label_map`."""
+    """What predicted labels are renamed to; it overrides `label_map`."""
     taxonomy: Taxonomy | None = None
     """What labels mean, after the maps; None: what they are called."""
     levels: tuple[Level, ...] = ()
@@ -72,7 +72,7 @@ class Plan:
     entities: tuple[str, ...] = ()
     """The only types that are scored, after the label map; empty: all."""
     score_threshold: ScoreThresholds = field(default_factory=ScoreThresholds)
-    """The least score of predictions that count."""
+    """Minimum score of predictions."""
     annotator: str = ""
     """Whose annotations are the gold data, if it has several: a name, all, majority, union or intersection."""
     by: tuple[str, ...] = ()

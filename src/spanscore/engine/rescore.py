@@ -15,6 +15,7 @@ from spanscore.engine.plan import Plan
 from spanscore.engine.runs import UNFINISHED, unfinished_run
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.files import finish_interrupted
+from spanscore.result.files import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from spanscore.result import Result
 
 
+CHANGED = "the files or settings have changed since these results were made; score again."
 GIVE_PLACES = "give the places of files with --gold FILE and NAME=FILE"
 
 
@@ -67,7 +69,9 @@ def _score(path: Path, recorded: dict[str, Any], gold: str | None, systems: Mapp
         result = result.detected_by(settings["detector"])
     before = {(row["system"], _without_version(row["signature"])) for row in recorded["results"]}
     if {(one.system, _without_version(one.signature)) for one in result.scores} != before:
-        raise InputError("the files or settings have changed since these results were made; score again.", str(path))
+        raise InputError(CHANGED, str(path))
+    if _slices(recorded) != _slices(json.loads(to_json(result))):  # signatures do not cover metadata
+        raise InputError(CHANGED, str(path))
     for now, then in (
         (result.inputs["gold"], inputs["gold"]),
         *((result.inputs["systems"][name], about) for name, about in inputs["systems"].items()),
@@ -75,6 +79,12 @@ def _score(path: Path, recorded: dict[str, Any], gold: str | None, systems: Mapp
         now |= {key: then[key] for key in ("source", "format_reason") if isinstance(then.get(key), str)}
     warnings = dict.fromkeys([*(one for one in recorded["warnings"] if isinstance(one, str)), *result.warnings])
     return replace(result, warnings=tuple(warnings), settings=settings)
+
+
+def _slices(results: dict[str, Any]) -> dict[tuple[Any, ...], Any]:
+    """Return the counts of each slice of each split."""
+    names = ("system", "measure", "level", "by", "slice")
+    return {tuple(row.get(name) for name in names): row["counts"] for row in results["results"] if "slice" in row}
 
 
 def _without_version(signature: str) -> str:

@@ -31,9 +31,9 @@ MAPS = ("label_map", "gold_map", "pred_map")
 SIDES = {"gold_map": "gold", "pred_map": "predicted"}
 """The maps of a run, and what alignment.json calls their sides."""
 LEVELS = ("align", "taxonomy", "levels", "shared")
-"""Settings of the taxonomy, which may be given anew."""
+"""Settings of the taxonomy, which can be overridden."""
 SAME = ("beta", "resolve", "resolve_gold", "extra_documents", "annotator", "entities")
-"""Settings in which runs must not differ to be scored together, beside their alignment."""
+"""Settings in which runs must not differ to be scored together, besides their alignment."""
 DEFAULTS: dict[str, Any] = {"resolve_gold": True, "annotator": "", "entities": []}
 """Settings that results name only if they have another value."""
 OPTIONS = {"resolve_gold": "the resolution of gold spans", "extra_documents": "the handling of extra documents"}
@@ -79,7 +79,9 @@ class RunFolder:
                 for name, side in SIDES.items()
             }
             given = {name: settings.get(name, DEFAULTS[name]) if name in DEFAULTS else settings[name] for name in SAME}
-            more = {name: settings.get(name) for name in ("measures", "score_threshold", *MAPS, *LEVELS)}
+            more = {
+                name: settings.get(name) for name in ("measures", "score_threshold", "not_looked_for", *MAPS, *LEVELS)
+            }
             return cls(folder, {**given, **more}, to, results["inputs"]["gold"]["fingerprint"])
         except OSError as error:
             raise InputError(f"the run cannot be read ({error.strerror}).", str(folder)) from None
@@ -88,7 +90,7 @@ class RunFolder:
 
     @property
     def score_threshold(self) -> ScoreThresholds:
-        """The least score of the predictions that the run counted."""
+        """The minimum score of the predictions that the run counted."""
         return ScoreThresholds.of(self.settings["score_threshold"])
 
     def predictions(self) -> Corpus:
@@ -101,13 +103,27 @@ class RunInputs:
     """The inputs and the settings of runs that were scored in the same way."""
 
     inputs: Inputs
-    measures: list[str]
+    measures_of_each: dict[str, list[str]]
     settings: dict[str, Any]
     notes: tuple[str, ...]
+    not_looked_for: tuple[str, ...]
+    """Types that none of the detectors looked for."""
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures of the runs; runs that were scored by different ones are refused."""
+        (first_name, first), *others = self.measures_of_each.items()
+        for name, measures in others:
+            if measures != first:
+                shown = " and ".join(", ".join(one) for one in (first, measures))
+                names = f"'{printable(first_name)}' and '{printable(name)}'"
+                raise UsageError(f"{names} were scored by different measures ({shown}); name some with -m.")
+        return first
 
     def finished(self, result: Result) -> Result:
         """Return a result with what is needed to score it again, and with notes."""
-        return result.with_warnings(self.notes).with_settings(only_predicted=True)
+        skipped = {"not_looked_for": list(self.not_looked_for)} if self.not_looked_for else {}
+        return result.with_warnings(self.notes).with_settings(only_predicted=True, **skipped)
 
 
 def inputs_of_runs(
@@ -172,7 +188,10 @@ def inputs_of_runs(
                 describe(Counter({(name, "scoreless", ""): count for name, count in scoreless.items() if count}))
             )
             corpora = {name: runs[name].score_threshold.apply(one, pred_map) for name, one in corpora.items()}
-    return RunInputs(Inputs.of(annotated, corpora), first.settings["measures"], settings, notes)
+    measures = {name: run.settings["measures"] for name, run in runs.items()}
+    skipped = [run.settings["not_looked_for"] or [] for run in runs.values()]
+    by_none = tuple(name for name in skipped[0] if all(name in others for others in skipped))
+    return RunInputs(Inputs.of(annotated, corpora), measures, settings, notes, by_none)
 
 
 def _levels(runs: Mapping[str, RunFolder]) -> dict[str, Any]:

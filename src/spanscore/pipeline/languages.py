@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from xxhash import xxh3_64_hexdigest
+
 from spanscore.detectors import Description, Detection, Detector, EntityTypes, Fingerprint, texts_of
 from spanscore.errors import InputError, plural, printable
 
@@ -39,6 +41,12 @@ def _code(value: Any) -> str | None:
     """
     code = value.strip().lower().replace("_", "-").partition("-")[0] if isinstance(value, str) else ""
     return code or None
+
+
+def languages_digest(corpus: Corpus) -> str:
+    """Return a digest of the languages of all documents, which the corpus' fingerprint does not cover."""
+    named = sorted(zip(corpus.ids, languages_of(corpus), strict=True), key=str)
+    return xxh3_64_hexdigest(repr(named).encode("utf-8", "surrogatepass"))
 
 
 def documents_of(corpus: Corpus, language: str) -> list[Document]:

@@ -33,7 +33,7 @@ from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.pipeline import looked_for
 from spanscore.pipeline.detector_pool import DetectorPool, detector_pool
 from spanscore.pipeline.journal import FINISHED, Journal, record
-from spanscore.pipeline.languages import AUTO, PerLanguage, documents_of, mismatch
+from spanscore.pipeline.languages import AUTO, PerLanguage, documents_of, languages_digest, mismatch
 from spanscore.result import refuse_unknown_split
 from spanscore.spec import Spec
 from spanscore.version import __version__
@@ -65,9 +65,9 @@ class Job:
     label_map: GivenMap = None
     """What the user renames labels to on both sides, instead of what the entity alignment finds."""
     gold_map: GivenMap = None
-    """The same for gold labels; its entries count instead of those of `label_map`."""
+    """The same for gold labels; it overrides `label_map`."""
     pred_map: GivenMap = None
-    """The same for predicted labels; its entries count instead of those of `label_map`."""
+    """The same for predicted labels; it overrides `label_map`."""
     taxonomy: Taxonomy | None = None
     """By which types are aligned, instead of the default map."""
     levels: tuple[Level, ...] = ()
@@ -170,7 +170,7 @@ class Observer:
         """Report that detection begins: what the detector uses, and what the user should know."""
 
     def progress(self, done: Progress) -> None:
-        """Detection goes on."""
+        """Report progress."""
 
 
 def run(job: Job, observer: Observer | None = None) -> tuple[Outcome, Journal]:
@@ -493,5 +493,6 @@ def _key(job: Job, fingerprint: Fingerprint) -> dict[str, Any]:
         "dataset": job.dataset.fingerprint,
         "detector": job.detector.name,
         "language": job.detector.language,
+        **({"languages": languages_digest(job.dataset)} if job.detector.language == AUTO else {}),
         "fingerprint": fingerprint,
     }
