@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -148,4 +149,27 @@ def test_any_screen_in_any_theme(browser: Any, hostile: dict[Any, int], tmp_path
     assert caption["x"] + caption["width"] <= 420
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    context.close()
+
+
+def test_print_is_light_and_fits_on_a_page(browser: Any, tmp_path: Path) -> None:
+    names = [f"A_TYPE_WITH_A_LONG_NAME_{number}" for number in range(30)]
+    cells: dict[tuple[str | None, str | None], int] = {(a, b): 7 for a in names for b in (a, None)}
+    path = tmp_path / "matrix.html"
+    path.write_text(confusion.page(cells, "Matrix", "Counted by iou."), encoding="utf-8")
+    context = browser.new_context(offline=True, color_scheme="dark", viewport={"width": 1046, "height": 718})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#confusion-matrix .heatmaplayer image")
+    tick = "getComputedStyle(document.querySelector('#confusion-matrix .xtick text')).fill"
+    page.wait_for_function(f"{tick} === 'rgb(232, 234, 237)'")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.wait_for_function(f"{tick} === 'rgb(28, 32, 36)'")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    for part in ("#confusion-matrix", "table"):
+        box = page.locator(part).first.bounding_box()
+        assert box["x"] + box["width"] <= 1046
+        assert box["height"] <= 718
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(prefer_css_page_size=True))) <= 3
     context.close()

@@ -231,6 +231,7 @@ def test_the_first_screen_is_the_answer(page: Any, tmp_path: Path) -> None:
     said = json.loads((tmp_path / "out" / "metrics.json").read_text())["details"]
     leak = said["leak"]
     opened(page, tmp_path / "out" / "report.html")
+    assert page.locator("#loading").count() == 0
     lead = page.inner_text("#lead")
     summary = (tmp_path / "out" / "summary.html").read_text()
     assert lead in summary
@@ -320,14 +321,49 @@ def test_each_cell_of_what_masking_leaves_shows_its_examples(page: Any, leaking:
     assert page.locator("#c").count() == 0  # there are no predicted types to filter by
 
 
-def test_types_that_were_not_looked_for_have_no_scores(page: Any, leaking: Path) -> None:
+def test_types_that_were_not_looked_for_are_marked_and_have_their_scores(page: Any, leaking: Path) -> None:
     said = json.loads((leaking / "out" / "metrics.json").read_text())["details"]["not_looked_for"]
     assert "PERSON" in said
     opened(page, leaking / "out" / "report.html")
     page.select_option("#m", label="iou")
     line = page.locator("#types tbody tr", has=page.locator("th:has-text('PERSON')")).first
     assert "not looked for" in line.locator("th").inner_text()
-    assert [line.locator(f"[data-column={name}]").inner_text() for name in ("recall", "precision", "f")] == ["–"] * 3
+    shown = [line.locator(f"[data-column={name}]").inner_text().split()[0] for name in ("recall", "precision", "f")]
+    assert shown == ["0.000", "–", "0.000"]
+
+
+def test_columns_without_a_value_for_any_type_are_left_out(page: Any, leaking: Path) -> None:
+    leak = json.loads((leaking / "out" / "metrics.json").read_text())["details"]["leak"]["counts"]
+    opened(page, leaking / "out" / "report.html", "#sort=precision")
+    names = page.locator("#types thead th").all_inner_texts()
+    assert names[:3] == ["type", "readable ▼", "R"]  # the order is that of a column that is there
+    assert not {"P", "F2", "needless"} & set(names)
+    assert f"{leak['needless']} needless" in page.inner_text("#types caption")
+    at = page.locator("#at-threshold thead th").all_inner_texts()
+    assert at == ["type", "R"]
+    assert "Only for all types: P " in page.inner_text("#at-threshold caption")
+    page.select_option("#m", label="iou")
+    assert page.locator("#types thead th").all_inner_texts()[2:6] == ["R", "P", "F2", "wrong"]
+    assert page.locator("#at-threshold thead th").all_inner_texts()[1:4] == ["R", "P", "F2"]
+
+
+def test_another_system_drops_filters_that_hold_for_one(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    everything = count(page)
+    page.locator("#frequent li button").nth(1).click()
+    expect(page.locator("#off-fs")).to_be_visible()
+    page.select_option("#s", "1")
+    expect(page.locator("#off-fs")).to_have_count(0)
+    assert "fs=" not in page.url
+    page.click("#system-0")
+    expect(page.locator("#count")).to_have_text(re.compile(f"^{everything} "))
+    page.locator("#frequent li button").nth(1).click()
+    page.click("#system-1")
+    assert "fs=" not in page.url
+    page.click("#system-0")
+    page.locator("#frequent li button").nth(1).click()
+    page.select_option("#m", "1")
+    assert "fs=" not in page.url
 
 
 def test_back_undoes_a_selection_but_no_mark(page: Any, folder: Path) -> None:
@@ -765,6 +801,53 @@ def test_no_text_leaves_the_page_without_it(page: Any, folder: Path, tmp_path: P
         assert re.search(r"X[Xx,. 9]+", page.locator(".example .lanes").first.inner_text())
     else:
         assert page.locator(".example .lanes").count() == 0
+
+
+@pytest.mark.parametrize(("scheme", "state"), [("dark", ""), ("light", "#theme=dark")])
+def test_print_is_light(browser: Any, folder: Path, scheme: str, state: str) -> None:
+    context = browser.new_context(offline=True, color_scheme=scheme)
+    page = opened(context.new_page(), folder / "out" / "report.html", state)
+    tokens = """() => {
+        const style = getComputedStyle(document.documentElement);
+        return ["ink", "soft", "paper", "line", "accent", "missed", "right-fill"].map((name) => style.getPropertyValue(`--${name}`));
+    }"""
+    dark = page.evaluate(tokens)
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    page.emulate_media(media="print", color_scheme=scheme)
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+    light = page.evaluate(tokens)
+    assert not set(light) & set(dark)
+    assert light[:3] == ["#1c2024", "#565c64", "#ffffff"]
+    context.close()
+
+
+def test_print_restores_what_was_open(page: Any, folder: Path) -> None:
+    opened(page, folder / "out" / "report.html")
+    page.click("#systems summary")
+    page.wait_for_selector("#disagreement")
+    inside = "main details:not(.more), #about details"
+    before = page.eval_on_selector_all(inside, "all => all.map(one => one.open)")
+    assert set(before) == {True, False}
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("main details:not(.more, [open])").count() == 0
+    assert page.locator("#types caption .screen").is_hidden()
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.eval_on_selector_all(inside, "all => all.map(one => one.open)") == before
+
+
+def test_print_says_how_many_examples_it_leaves_out(page: Any, tmp_path: Path) -> None:
+    documents = [{"id": f"d{i}", "text": "Ann", "spans": [{"start": 0, "end": 3, "label": "A"}]} for i in range(250)]
+    empty = [{"id": one["id"], "spans": []} for one in documents]
+    gold, pred = map(ss.Corpus.from_documents, (documents, empty))
+    write_report(ss.score(gold, pred, "exact"), tmp_path / "r.html")
+    opened(page, tmp_path / "r.html")
+    assert page.locator("#printed").is_hidden()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.inner_text("#printed") == "The first 200 of 250 examples are printed."
+    assert page.locator(".example").count() == 200
 
 
 def test_print_shows_the_examples(page: Any, folder: Path) -> None:

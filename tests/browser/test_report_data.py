@@ -204,7 +204,7 @@ def test_three_systems(page: Any, tmp_path: Path) -> None:
 
 
 def test_differences_are_those_of_the_tiles_and_of_the_file(page: Any, tmp_path: Path) -> None:
-    """The selected system minus the other one, with enough digits to see on which side of zero an end is."""
+    """In the direction of what was broken and fixed, with enough digits to see on which side of zero an end is."""
     texts = [{"id": f"d{i}", "text": "Ann Bob and more"} for i in range(20)]
     spans = [{"start": 0, "end": 3, "label": "A"}]
     gold = ss.Corpus.from_documents([{**one, "spans": spans} for one in texts])
@@ -218,16 +218,25 @@ def test_differences_are_those_of_the_tiles_and_of_the_file(page: Any, tmp_path:
             one |= {"difference": 0.0, "interval": [-0.1, 0.1], "p_holm": 0.003}
     write_report(found.result, tmp_path / "r.html", comparison=record)
     opened(page, tmp_path / "r.html")
-    assert page.inner_text("#differences caption").startswith("some minus all; ")
+    assert page.inner_text("#differences caption").startswith("all minus some; ")
+    assert page.locator("#systems p", has_text="broken and fixed from some to all:").count() == 1
     rows = page.locator("#differences tbody tr")
-    assert rows.nth(0).locator("td").all_inner_texts() == ["−0.013", "[−0.027, 0.0002]", "0.003"]
+    assert rows.nth(0).locator("td").all_inner_texts() == ["0.013", "[−0.0002, 0.027]", "0.003"]
     assert "best" in rows.nth(0).locator("td").last.get_attribute("class")
     assert "best" not in rows.nth(2).locator("td").last.get_attribute("class")  # no difference is not significant
     assert page.inner_text("[data-tile=leak] .change") == "50.0 points more than all, p\u00a0=\u00a00.003"
+    assert page.locator("[data-tile=leak] .change.worse").count() == 1
+    assert page.locator("[data-tile=documents] .change:is(.worse, .better)").count() == 0  # not tested
     page.select_option("#s", "1")
     assert page.inner_text("#differences caption").startswith("all minus some; ")
     assert rows.nth(0).locator("td").all_inner_texts()[:2] == ["0.013", "[−0.0002, 0.027]"]
     assert page.inner_text("[data-tile=documents] .change") == "50.0 points less than some"
+    page.select_option("#vs", "0")
+    assert page.inner_text("#differences caption").startswith("all minus some; ")
+    page.select_option("#s", "0")
+    page.select_option("#vs", "1")
+    assert page.inner_text("#differences caption").startswith("some minus all; ")
+    assert page.locator("#systems p", has_text="broken and fixed from all to some:").count() == 1
 
 
 def test_wrong_links_are_shown_as_wrong_links(page: Any, tmp_path: Path) -> None:

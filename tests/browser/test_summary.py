@@ -42,7 +42,7 @@ def test_the_summary_of_a_run_fits_on_one_page(page: Any, tmp_path: Path) -> Non
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     first = page.text_content("table tbody tr:first-child")
     assert first.startswith("PERSON")
-    assert page.text_content("caption") == "Types of private spans, most readable spans first"
+    assert page.text_content("caption") == "Types with the most readable spans"
     readable = [int(text) for text in page.locator("table").first.locator("tbody td:nth-child(2)").all_inner_texts()]
     assert readable == sorted(readable, reverse=True)
     assert [one["id"] for one in Axe().run(page).response["violations"]] == []

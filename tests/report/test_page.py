@@ -235,3 +235,29 @@ def test_scores_with_levels_are_distinguished() -> None:
     assert all(one["answer"]["kind"] == "leak" for one in head["scores"])
     pairs = {(one["measure"], one["level"], one["first"], one["second"]) for one in head["pairs"]}
     assert pairs == {(measure, level, "a", "b") for measure in ("exact", "leak") for level in ("type", "raw")}
+
+
+def test_the_summary_says_which_slices_it_leaves_out(tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 7, "label": "PERSON", "attrs": {"name": "Ann Lee"}}]
+    meta = {"ward": "a", "year": 2024, "site": "x"}
+    write(tmp_path / "gold.jsonl", [{"id": "d", "text": "Ann Lee is in Oslo", "spans": spans, "meta": meta}])
+    (tmp_path / "mine.py").write_text(
+        "def find(text, language):\n    return [{'start': 0, 'end': 3, 'label': 'PERSON'}]\n"
+    )
+    by = [part for what in ("attr.name", "meta.ward", "meta.year", "meta.site") for part in ("--by", what)]
+    call = ("run", "gold.jsonl", "--detector", "python(function=mine:find)", *by, "-q")
+    for how in ("--mask", "--no-text"):
+        folder = how.strip("-")
+        run(*call, how, "-o", folder, cwd=tmp_path)
+        made = (tmp_path / folder / "summary.html").read_text()
+        run("summary", folder, cwd=tmp_path)
+        for content in (made, (tmp_path / folder / "summary.html").read_text()):
+            assert "<caption>Slices by meta.year with the most readable spans</caption>" in content
+            assert "Not shown here, but in metrics.json: slices by meta.site." in content
+            assert "Not shown: slices by attr.name, because values of attributes may be text." in content
+            assert "Ann Lee" not in content
+    run(*call, "-o", "shown", cwd=tmp_path)
+    run("summary", "shown", cwd=tmp_path)
+    content = (tmp_path / "shown" / "summary.html").read_text()
+    assert "Ann Lee" in content
+    assert "slices by meta.year, meta.site." in content

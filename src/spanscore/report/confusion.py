@@ -32,7 +32,7 @@ def plotly() -> Any:
         import plotly.io as pages
         import plotly.offline as offline
     except ImportError:
-        raise MissingExtraError("the confusion matrix", "report") from None
+        raise MissingExtraError("the confusion matrix", "report", " (the extra presidio includes it)") from None
     return figures, pages, offline
 
 
@@ -193,7 +193,7 @@ KINDS = {
 """What a cell may count: a symbol, a name and a color."""
 STYLE = (
     ":root{color-scheme:light dark;--ink:#1c2024;--paper:#fff;--line:#d9dce1;--soft:#565c64}"
-    "@media (prefers-color-scheme:dark){:root{--ink:#e8eaed;--paper:#16181b;--line:#3a3f46;--soft:#aeb4bc}}"
+    "@media screen and (prefers-color-scheme:dark){:root{--ink:#e8eaed;--paper:#16181b;--line:#3a3f46;--soft:#aeb4bc}}"
     "*{box-sizing:border-box}"
     "body{font:15px/1.5 system-ui,sans-serif;margin:0;color:var(--ink);background:var(--paper)}"
     "main{max-width:90rem;margin:0 auto;padding:1.2rem clamp(.75rem,3vw,2rem) 3rem}"
@@ -212,25 +212,38 @@ STYLE = (
     "caption span{display:inline-block;position:sticky;left:0;max-width:calc(100vw - 2rem)}"
     "h2{font-size:1rem;margin:1rem 0 .2rem}ol{margin:.2rem 0;padding-left:2rem;font-size:.9rem}"
     "td.sum{color:var(--soft)}"
+    "@media print{@page{size:A4 landscape;margin:10mm}:root{color-scheme:light}main{padding:0;max-width:none}"
+    "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}.scroll{overflow:visible}.modebar{display:none}"
+    ".scroll>*{zoom:var(--fit,1)}h2{break-after:avoid}li,table,.plotly-graph-div{break-inside:avoid}}"
 )
+PAPER = (1040, 570)
+"""Pixels for a printed heatmap or table: A4 landscape without its margins and the lines above the heatmap."""
 THEME = f"""
 (() => {{
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const colors = {[color for _, _, color in KINDS.values()]};
-  const draw = () => {{
-    const [ink, paper] = dark.matches ? ["#e8eaed", "#16181b"] : ["#1c2024", "#ffffff"];
-    const scales = colors.map((color) => [[0, paper], [1, dark.matches ? dimmed(color) : color]]);
+  const draw = (night) => {{
+    const [ink, paper] = night ? ["#e8eaed", "#16181b"] : ["#1c2024", "#ffffff"];
+    const scales = colors.map((color) => [[0, paper], [1, night ? dimmed(color) : color]]);
     Plotly.update("{DIV}", {{colorscale: scales, "textfont.color": ink}}, {{"font.color": ink}});
   }};
   const dimmed = (color) => {{
     const parts = [1, 3, 5].map((at) => Math.round(parseInt(color.slice(at, at + 2), 16) * 0.62));
     return `rgb(${{parts.join(",")}})`;
   }};
-  draw();
-  dark.addEventListener("change", draw);
+  const fit = () => {{
+    for (const one of document.querySelectorAll(".scroll > *")) {{
+      one.style.setProperty("--fit", 1);
+      one.style.setProperty("--fit", 1 / Math.max(1, one.scrollWidth / {PAPER[0]}, one.scrollHeight / {PAPER[1]}));
+    }}
+  }};
+  draw(dark.matches);
+  dark.addEventListener("change", () => draw(dark.matches));
+  addEventListener("beforeprint", () => {{ fit(); draw(false); }});
+  addEventListener("afterprint", () => draw(dark.matches));
 }})();
 """
-"""Colors for light and dark screens."""
+"""Colors for light and dark screens; on paper, which is light, the heatmap and the table are scaled to fit."""
 
 
 def _shade(count: int) -> float:

@@ -12,7 +12,9 @@ from spanscore.files import atomic_file, finish_interrupted
 from spanscore.result.tables import NOT_LOOKED_FOR
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from spanscore.result.privacy import Text
 
 NAME = "summary.html"
 WORST, SLICES, TABLES = 8, 5, 2
@@ -78,7 +80,7 @@ def write_summary(folder: str | Path) -> Path:
         raise unfinished_run(path)
     metrics, about, results = (_read(path / name) for name in ("metrics.json", "run.json", "results.json"))
     try:
-        content = page(metrics, about, inputs=results["inputs"])
+        content = page(metrics, about, inputs=results["inputs"], text=results["settings"].get("text", "show"))
     except (KeyError, TypeError, AttributeError, ValueError, StopIteration) as error:
         what = f"this run cannot be summarized ({type(error).__name__}); run it again with this version."
         raise InputError(what, str(path)) from None
@@ -101,8 +103,13 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
-def page(metrics: Mapping[str, Any], about: Mapping[str, Any], *, inputs: Mapping[str, Any]) -> str:
-    """Return the page; it contains names of types, slices and files, but no text and no document IDs."""
+def page(
+    metrics: Mapping[str, Any], about: Mapping[str, Any], *, inputs: Mapping[str, Any], text: Text = "hide"
+) -> str:
+    """Return the page; it contains names of types, slices and files, but no text and no document IDs.
+
+    Values of attributes, which may be text, are slices only if `text` may be shown.
+    """
     leak = metrics["details"]["leak"]
     source = Path(inputs["gold"]["source"] or "gold data").name
     detector = about["detection"]["detector"]
@@ -113,8 +120,8 @@ def page(metrics: Mapping[str, Any], about: Mapping[str, Any], *, inputs: Mappin
         f'<p class="quiet">{_safe(_when(about))}, spanscore {_safe(about["version"])}</p>',
         *_lead(leak),
         "<h2>Where it is worst</h2>",
-        _table("Types of private spans", leak["by_type"], WORST, metrics["details"]["not_looked_for"]),
-        *(_table(f"Slices by {what}", rows, SLICES) for what, rows in list(leak.get("by", {}).items())[:TABLES]),
+        _table("Types", leak["by_type"], WORST, metrics["details"]["not_looked_for"]),
+        *_slices(leak.get("by", {}), text),
         "<h2>What was tested</h2>",
         _facts(metrics, about, inputs),
         "<h2>What the numbers do not cover</h2>",
@@ -152,8 +159,7 @@ def _lead(leak: Mapping[str, Any]) -> list[str]:
         f"{texts} with private spans {are} affected: "
         f"{with_interval(_ratio(documents['affected'], documents['annotated']), documents['interval'])}. "
         f"Of the readable spans, {counts['exposed']:,} can be read completely, {counts['partly']:,} in part. "
-        f"{of_total(counts['needless'], counts['predicted'], 'masked span')} "
-        f"{'covers' if singular(counts['needless'], counts['predicted']) else 'cover'} nothing private."
+        f"{_needless(counts['needless'], counts['predicted'])}"
     )
     third = (
         f"In brackets: {100 * leak['level']:g}% confidence intervals over documents. A span stays readable if a letter "
@@ -161,6 +167,25 @@ def _lead(leak: Mapping[str, Any]) -> list[str]:
     )
     classes = {"lead": headline(leak), "more": second, "quiet": third}
     return [f'<p class="{name}">{_safe(text)}</p>' for name, text in classes.items()]
+
+
+def _needless(needless: int, masked: int) -> str:
+    if not masked:
+        return "Nothing was masked."
+    cover = "covers" if singular(needless, masked) else "cover"
+    return f"{of_total(needless, masked, 'masked span')} {cover} nothing private."
+
+
+def _slices(by: Mapping[str, Mapping[str, Any]], text: Text) -> Iterator[str]:
+    """Yield a table for each of the first splits, and what is left out: the others, and attributes without text."""
+    hidden = [what for what in by if text != "show" and what.startswith("attr.")]
+    shown = [what for what in by if what not in hidden]
+    yield from (_table(f"Slices by {what}", by[what], SLICES) for what in shown[:TABLES])
+    if left := shown[TABLES:]:
+        yield f'<p class="quiet">Not shown here, but in metrics.json: slices by {_safe(", ".join(left))}.</p>'
+    if hidden:
+        names = _safe(", ".join(hidden))
+        yield f'<p class="quiet">Not shown: slices by {names}, because values of attributes may be text.</p>'
 
 
 def _table(title: str, rows: Mapping[str, Any], most: int, not_looked_for: Collection[str] = ()) -> str:
@@ -180,7 +205,7 @@ def _table(title: str, rows: Mapping[str, Any], most: int, not_looked_for: Colle
     more = f"; {len(order) - most} more in metrics.json" if len(order) > most else ""
     head = "".join(f'<th scope="col">{name}</th>' for name in ("readable", "annotated", "share readable"))
     return (
-        f"<table><caption>{_safe(title)}, most readable spans first{more}</caption>"
+        f"<table><caption>{_safe(title)} with the most readable spans{more}</caption>"
         f'<thead><tr><td></td>{head}<td class="bar"></td></tr></thead><tbody>{"".join(body)}</tbody></table>'
     )
 

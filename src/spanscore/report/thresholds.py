@@ -51,7 +51,9 @@ def cells(found: Sweep, recall: float | None, at: Sequence[float]) -> tuple[list
                 [*(leading if number == 0 else [""] * len(leading)), format_threshold(threshold) + mark, *numbers]
             )
     goal = f"the highest {beta}" if recall is None else f"the highest precision at a recall of at least {recall:g}"
-    legend = f"{'*' if at else 'threshold'}: keeping only predictions with at least this score gives {goal}; –: none"
+    missing = "none" if recall is None else "no threshold reaches that recall"
+    mark = "*" if at else "threshold"
+    legend = f"{mark}: keeping only predictions with at least this score gives {goal}; –: {missing}"
     if found.curves and found.curves[0].beta > 1:
         legend += f"; of equal ones, the lowest, since F{found.curves[0].beta:g} puts recall first"
     return head, lines, legend

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST = 4
 """Labels of the other side that are named one by one."""
-HEAD = ("label", "type", "branch", "why", "meets")
+HEAD = ("label", "type", "branch", "why", "matches")
 
 
 def plain(audit: TypeAudit) -> str:
@@ -24,7 +24,7 @@ def plain(audit: TypeAudit) -> str:
 
 
 def cells(label: AuditedLabel, *, several: bool = True) -> list[str]:
-    """Return the table cells of a label: its type and branch, why, and what it meets."""
+    """Return the table cells of a label: its type and branch, why, and what it matches."""
     became = [label.type or "–", label.branch or "–", label.why]
     return [label.label, *became, *([_meets(label)] if several else [])]
 
@@ -55,7 +55,7 @@ def _meets(label: AuditedLabel) -> str:
         return _listed(label.meets)
     if label.near:
         return f"only in its branch: {_listed(label.near)}"
-    return f"nothing; similar: {_listed(label.similar)}" if label.similar else "nothing"
+    return f"–; similar: {_listed(label.similar)}" if label.similar else "–"
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -138,7 +138,7 @@ def _errors(scores: Scores, bootstrap: Bootstrap, interval: Interval | None, gol
             said = f"{of_total(int(count), int(total), noun)} {are} {verb}"
             if gold != GOLD:
                 said = _unmarked(other, int(count), who, int(total), what)
-            parts.append(said + (f": {share}." if total else "."))
+            parts.append(f"{said}: {share}." if total else _none(noun, who if gold != GOLD else "", what))
         lead = " ".join(parts)
     wrong = f"have missed or wrong {what}s"
     if gold != GOLD:
@@ -154,15 +154,28 @@ def _errors(scores: Scores, bootstrap: Bootstrap, interval: Interval | None, gol
     }
 
 
+def _none(noun: str, who: str, what: str) -> str:
+    """Return that there is nothing to be right or wrong: no annotation or prediction, or no span of an annotator.
+
+    >>> _none("prediction", "", "span"), _none("prediction", "the majority", "span")
+    ('There are no predictions.', 'The majority marked no spans.')
+    """
+    return f"{_capital(who)} marked no {what}s." if who else f"There are no {noun}s."
+
+
+def _capital(who: str) -> str:
+    """Return what to call annotators at the beginning of a sentence; names stay as they are."""
+    return who[0].upper() + who[1:] if who in ("the majority", "annotators") else who
+
+
 def _unmarked(one: str, count: int, other: str, total: int, what: str) -> str:
     """Return how many spans of one annotator another one, or the majority, did not mark.
 
     >>> _unmarked("ann", 26, "the majority", 234, "span"), _unmarked("the majority", 0, "chris", 1, "span")
     ("ann did not mark 26 of the majority's 234 spans", "The majority did not mark 0 of chris' 1 span")
     """
-    who = one[0].upper() + one[1:] if one in ("the majority", "annotators") else one
     whose = f"{other}'" if other.endswith("s") else f"{other}'s"
-    return f"{who} did not mark {count:,} of {whose} {total:,} {what}{'' if total == 1 else 's'}"
+    return f"{_capital(one)} did not mark {count:,} of {whose} {total:,} {what}{'' if total == 1 else 's'}"
 
 
 def is_linking(scores: Scores) -> bool:
@@ -177,7 +190,9 @@ def _worst(rows: dict[str, Any]) -> list[list[Any]]:
 
 def _documents(documents: dict[str, Any], what: str) -> str:
     affected, annotated = documents["affected"], documents["annotated"]
-    share = with_interval(affected / annotated if annotated else None, documents["interval"])
+    if not annotated:
+        return "No document has annotations."
+    share = with_interval(affected / annotated, documents["interval"])
     verb = what
     if what == "affected":
         verb = f"{'is' if singular(affected, annotated) else 'are'} affected"

@@ -3,7 +3,7 @@ import { agreementNote } from "./annotators.js";
 import { button, byId, fill, h, plural, unbroken, visible } from "./dom.js";
 import { ofTotal, shown } from "./numbers.js";
 import { comparedWith, sameMeasure, testedDifference } from "./pairs.js";
-import { showExamples, view } from "./view.js";
+import { isReview, showExamples, view } from "./view.js";
 
 /** @import { Tile } from "./types" */
 
@@ -23,28 +23,29 @@ function changeOf(tile) {
   const change = gap === 0 ? "same as" : Number.parseFloat(size) === 0 ? "nearly the same as" : `${size} ${gap > 0 ? more : less} than`;
   const tested = tile.measure === null ? null : testedDifference(head.comparison, tile, tile.name === "leak" ? "recall" : tile.name, scores.system, other);
   const better = percent ? gap < 0 : gap > 0;
+  const significant = tested !== null && gap !== 0 && tested.p_holm < (head.comparison?.alpha ?? 0);
   const p = tested === null ? "" : `, p\u00a0${tested.p_holm < 0.001 ? "<\u00a00.001" : `=\u00a0${tested.p_holm.toFixed(3)}`}`;
-  return h("p", { class: `change ${gap === 0 ? "" : better ? "better" : "worse"}` }, `${change} ${visible(other)}${p}`);
+  return h("p", { class: `change ${significant ? (better ? "better" : "worse") : ""}` }, `${change} ${visible(other)}${p}`);
 }
 
 export function drawAnswer() {
   const { head, scores } = view;
   const { answer } = scores;
   const measure = answer.kind === "leak" ? { m: head.measures.indexOf(answer.tiles[0].measure ?? "") } : {};
-  const most = answer.kind === "leak" ? "Most readable spans: " : head.gold === "gold" ? "Most errors: " : "Most disputed: ";
+  const most = `${isReview() ? "Most disputed" : "Worst"} ${answer.worst.length === 1 ? "type" : "types"}: `;
   const worst = answer.worst.map(([name, missed, annotated], i) => [
     i ? ", " : "",
     button([h("b", {}, visible(name)), ` ${ofTotal(missed, annotated)}`], () => showExamples({ ...measure, g: head.labels.indexOf(name) }), { class: "plain", id: `worst-${i}` }),
   ]);
-  const who = head.systems.length > 1 ? `${visible(scores.system)}: ` : "";
+  const who = head.systems.length > 1 && !isReview() ? `${visible(scores.system)}: ` : "";
   fill(byId("answer"),
     h("p", { id: "lead" }, who, unbroken(answer.lead)),
     worst.length || answer.documents ? h("p", { id: "worst" }, worst.length ? [most, worst, ". "] : null, unbroken(answer.documents ?? "")) : null,
     h("ul", { id: "tiles", "aria-label": "Key numbers" }, answer.tiles.map((tile) =>
-      h("li", { class: "tile", "data-tile": tile.name },
+      h("li", { class: tile.value && ["leak", "documents"].includes(tile.name) ? "tile alarm" : "tile", "data-tile": tile.name },
         h("p", { class: "label" }, tile.label),
         h("p", { class: "value" }, tile.shown),
-        tile.interval ? h("p", { class: "interval" }, tile.interval) : null,
+        tile.interval ? h("p", { class: "interval" }, unbroken(tile.interval)) : null,
         h("p", { class: "note" }, visible(tile.note)),
         tile.name === "f" ? agreementNote() : null,
         changeOf(tile)))),

@@ -38,7 +38,20 @@ function threshold(score) {
  * @param {string[]} more
  */
 function headRow(first, ...more) {
-  return h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, first), NAMES.map(([key, text]) => h("th", { scope: "col" }, key === "f" ? `F${view.head.beta}` : text)), more.map((name) => h("th", { scope: "col" }, name))));
+  return h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, first), more.map((name) => h("th", { scope: "col" }, name))));
+}
+
+/** @param {(typeof NAMES)[number]} number */
+function nameOf([key, text]) {
+  return key === "f" ? `F${view.head.beta}` : text;
+}
+
+/** Whether a curve has a score at any threshold.
+ * @param {Curve} curve
+ * @param {(typeof NAMES)[number]} number
+ */
+function has(curve, [key]) {
+  return curve[key].some((value) => value !== null);
 }
 
 /** Draw the section. `moveThreshold` updates the rest, so that the slider is not replaced while it is dragged. */
@@ -48,6 +61,7 @@ export function drawThresholds() {
   byId("thresholds").hidden = !curves;
   if (!curves) return;
   const type = typeOf(curves);
+  const numbers = NAMES.filter((number) => has(type, number));
   const count = curves.threshold.length;
   const slider = h("input", { type: "range", id: "slider", min: 0, max: count - 1, step: 1, value: count - 1 - placeOf(curves) });
   slider.addEventListener("input", () => change({ t: curves.threshold[count - 1 - Number(slider.value)] }));
@@ -63,8 +77,8 @@ export function drawThresholds() {
     h("div", { id: "at" }),
     h("div", { id: "curve" }),
     h("details", {}, h("summary", {}, "Curve as a table"), scrolling("Points of the curve", h("table", { id: "points" },
-      headRow("threshold"),
-      h("tbody", {}, curves.threshold.map((score, i) => h("tr", {}, h("th", { scope: "row" }, threshold(score)), NAMES.map(([key]) => h("td", {}, shown(type[key][i]))))))))),
+      headRow("threshold", ...numbers.map(nameOf)),
+      h("tbody", {}, curves.threshold.map((score, i) => h("tr", {}, h("th", { scope: "row" }, threshold(score)), numbers.map(([key]) => h("td", {}, shown(type[key][i]))))))))),
     calibration ? h("details", {}, h("summary", {}, "Calibration: do scores match the fraction of correct predictions?"), scrolling("Calibration", h("table", { id: "calibration" },
       h("caption", {}, `Expected calibration error ${shown(calibration.ece)}`),
       h("thead", {}, h("tr", {}, ["scores", "predictions", "mean score", "fraction correct"].map((name) => h("th", { scope: "col" }, name)))),
@@ -82,9 +96,20 @@ export function moveThreshold() {
   slider.value = String(count - 1 - at);
   slider.setAttribute("aria-valuetext", description);
   byId("threshold").textContent = at === count - 1 ? `all predictions kept (lowest score ${threshold(curves.threshold[at])})` : description;
+  const typed = curves.types.filter((one) => one.type !== null);
+  const rows = typed.length ? typed : curves.types;
+  /** @type {[string, (one: Curve) => string, boolean][]} */
+  const all = [
+    ...NAMES.map((number) => /** @type {[string, (one: Curve) => string, boolean]} */ ([nameOf(number), (one) => shown(one[number[0]][at]), rows.some((one) => has(one, number))])),
+    ["AP", (one) => shown(one.ap), rows.some((one) => one.ap !== null)],
+    ["ECE", (one) => shown(one.calibration?.ece), rows.some((one) => (one.calibration?.ece ?? null) !== null)],
+    ["best threshold", (one) => (one.best === null ? "–" : threshold(one.best)), rows.some((one) => one.best !== null)],
+  ];
+  const columns = all.filter(([, , byType]) => byType);
+  const overall = all.filter(([, value, byType]) => !byType && value(curves.types[0]) !== "–").map(([text, value]) => `${text} ${value(curves.types[0])}`);
   fill(byId("at"), scrolling("Scores at the threshold", h("table", { id: "at-threshold" },
-    h("caption", {}, "AP: average precision over all thresholds; ECE: expected calibration error"),
-    headRow("type", "AP", "ECE", "best threshold"),
-    h("tbody", {}, curves.types.map((one) => h("tr", one === type ? { class: "selected" } : {}, h("th", { scope: "row" }, one.type === null ? ALL : breakable(one.type)), NAMES.map(([key]) => h("td", {}, shown(one[key][at]))), h("td", {}, shown(one.ap)), h("td", {}, shown(one.calibration?.ece)), h("td", {}, one.best === null ? "–" : threshold(one.best))))))));
+    h("caption", {}, "AP: average precision over all thresholds; ECE: expected calibration error", overall.length ? `. Only for all types: ${overall.join(", ")}` : ""),
+    headRow("type", ...columns.map(([text]) => text)),
+    h("tbody", {}, curves.types.map((one) => h("tr", one === type ? { class: "selected" } : {}, h("th", { scope: "row" }, one.type === null ? ALL : breakable(one.type)), columns.map(([, text]) => h("td", {}, text(one)))))))));
   fill(byId("curve"), curvePlot(type.recall, type.precision, at, (i) => change({ t: curves.threshold[i] })));
 }

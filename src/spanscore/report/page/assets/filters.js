@@ -1,13 +1,13 @@
 // The filters and the order of the examples.
 import { bodyOf, button, byId, choice, fill, grouped, h, labelled, plural, short, visible } from "./dom.js";
 import { kindOf, systemsShown, watchList } from "./list.js";
-import { exportMarks, isReview, marksNow } from "./marks.js";
+import { exportMarks, marksNow } from "./marks.js";
 import { missedName } from "./matrix.js";
-import { STATUS } from "./pairs.js";
+import { STATUS, statusName } from "./pairs.js";
 import { ORDERS } from "./select.js";
 import { CLEAR, FILTERS, change, state } from "./state.js";
 import { SYMBOLS, groupOf, verdictName } from "./verdicts.js";
-import { CORRECT, view } from "./view.js";
+import { CORRECT, isReview, view } from "./view.js";
 
 /** @import { Name } from "./state.js" */
 
@@ -55,7 +55,7 @@ export function syncChips() {
 }
 
 export function drawFilters() {
-  const { head, scores, status } = view;
+  const { head, pair, scores, status } = view;
   byId("examples-title").textContent = head.systems.length > 1 ? `Examples: ${visible(scores.system)}` : "Examples";
   /** @type {(side: (cell: [number, number, number]) => number[], none: string) => [unknown, string][]} */
   const labels = (side, none) => [["", "any"], .../** @type {[unknown, string][]} */ (codesOf(side).map((code) => [code, short(head.labels[code])])), .../** @type {[unknown, string][]} */ (none ? [[-1, none]] : [])];
@@ -77,7 +77,7 @@ export function drawFilters() {
   const chips = [{ name: "errors", text: isReview() ? "all disagreements" : "all errors", group: "" }, ...seen, { name: "all", text: "all examples", group: "" }];
   const pick = (/** @type {Name} */ name) => (/** @type {string} */ value) => change({ [name]: value, at: "0" });
   const people = head.annotators;
-  const orders = ORDERS.filter(([name]) => (name !== "frequency" || scores.examples.times) && (!name.endsWith("score") || scores.examples.score.some((one) => one !== null)));
+  const orders = ORDERS.filter(([name]) => (name !== "frequency" || scores.examples.times) && (!name.endsWith("score") || scores.examples.score.some((one) => one !== null)) && (!name.endsWith("iou") || scores.examples.iou.some((one) => one > 0)));
   fill(bodyOf("examples"),
     h("div", { class: "chips", id: "verdicts", role: "group", "aria-label": "Verdicts" }, chips.map(({ name, text, group }) =>
       button([h("span", { class: group ? `mark ${group}` : "" }, text), " ", h("b")], () => change({ v: name, at: "0" }), { id: `verdict-${name.replaceAll(" ", "-")}`, "data-verdict": name }))),
@@ -91,10 +91,10 @@ export function drawFilters() {
         labelled(head.gold === "gold" ? "gold or predicted type" : "type of either", choice("ty", labels(([a, b]) => [a, b], ""), state.ty, pick("ty"))),
         labelled(`${visible(head.gold)} type`, choice("g", labels(([a]) => [a], head.gold === "gold" ? (scores.masking ? "none (needless)" : "none (spurious)") : "none"), state.g, pick("g"))),
         scores.masking ? null : labelled(head.gold === "gold" ? "predicted type" : `${visible(scores.system)} type`, choice("c", labels(([, b]) => [b], head.gold === "gold" ? "none (missed)" : "none"), state.c, pick("c"))),
-        status ? labelled("comparison", choice("st", [["", "any"], .../** @type {[unknown, string][]} */ (STATUS.map((name) => [name, name]))], state.st, pick("st"))) : null,
+        status ? labelled("comparison", choice("st", [["", "any"], .../** @type {[unknown, string][]} */ (STATUS.map((name) => [name, statusName(head, pair, name)]))], state.st, pick("st"))) : null,
         slices.length ? labelled("slice", choice("sl", [["", "any"], ...slices], state.sl, pick("sl"))) : null,
         number("smin", "min score"), number("smax", "max score"), number("lmin", "min length"), number("lmax", "max length")))),
-    h("div", { class: "row" }, h("p", { id: "count", role: "status" }), h("span", { id: "hidden-filters", class: "chips" }), button("", exportMarks, { id: "export", hidden: true }),
+    h("div", { class: "row" }, h("p", { id: "count", role: "status" }), h("p", { id: "printed" }), h("span", { id: "hidden-filters", class: "chips" }), button("", exportMarks, { id: "export", hidden: true }),
       h("div", { class: "key", "aria-hidden": "true" }, head.text === "hide" ? null : [h("span", { class: "lane gold" }, visible(head.gold)), systemsShown().map((i) => h("span", { class: `lane ${kindOf(i)}` }, visible(head.systems[i])))], h("span", { class: "shortcuts", title: "Keyboard: j next, k previous, n next error, o open the document, / search, ? help" }, "keys: j k next, previous · n next error · o open · / search"))),
     h("div", { id: "list", tabindex: "0", role: "group", "aria-label": "List of examples" }, h("div", { role: "list" })));
   watchList();

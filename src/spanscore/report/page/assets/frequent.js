@@ -1,7 +1,7 @@
 // The strings that are most often missed or needlessly predicted.
 import { bodyOf, button, byId, fill, grouped, h, visible } from "./dom.js";
 import { SYMBOLS } from "./verdicts.js";
-import { showExamples, view } from "./view.js";
+import { isReview, showExamples, view } from "./view.js";
 
 const SHOWN = 8; // strings of each side that are listed at once
 
@@ -22,7 +22,7 @@ export function drawFrequent() {
   };
   const about = scores.answer.kind === "leak" && scores.measure.startsWith("leak");
   fill(bodyOf("frequent"), h("div", { class: "halves" },
-    list(about ? "stay readable" : "missed or wrong", "missed", found.filter((one) => !one.predicted)),
-    list(about ? "needlessly masked" : "needless predictions", "needless", found.filter((one) => one.predicted))),
+    list(isReview() ? `marked by ${visible(head.gold)}, not by ${visible(scores.system)}` : about ? "stay readable" : "missed or wrong", "missed", found.filter((one) => !one.predicted)),
+    list(isReview() ? `marked by ${visible(scores.system)}, not by ${visible(head.gold)}` : about ? "needlessly masked" : "needless predictions", "needless", found.filter((one) => one.predicted))),
     head.text === "mask" ? h("p", { class: "none" }, "Strings are grouped by their masked shape.") : null);
 }

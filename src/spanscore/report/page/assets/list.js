@@ -7,7 +7,7 @@ import { markControl } from "./marks.js";
 import { selectExamples } from "./select.js";
 import { change, state } from "./state.js";
 import { SYMBOLS, groupOf, verdictName } from "./verdicts.js";
-import { CORRECT, isNarrow, listed, sideBySide, spanOf, view } from "./view.js";
+import { CORRECT, isNarrow, isReview, listed, sideBySide, spanOf, view } from "./view.js";
 
 /** @import { Span } from "./types" */
 /** @import { Document } from "./data.js" */
@@ -65,7 +65,7 @@ export function drawList() {
   const inner = /** @type {HTMLElement} */ (list.firstElementChild);
   const count = listed();
   inner.style.height = `${Math.max(count * height, 40)}px`;
-  list.style.height = sideBySide() && !printing ? "" : `${Math.min(Math.max(count, 1) * height + 2, Math.max(innerHeight * 0.75, 300))}px`;
+  list.style.height = count ? `${Math.min(count * height + 2, sideBySide() && !printing ? innerHeight : Math.max(innerHeight * 0.75, 300))}px` : "auto";
   const first = printing ? 0 : Math.max(0, Math.floor(list.scrollTop / height) - 6);
   const last = printing ? Math.min(count, PRINTED) : Math.min(count, Math.ceil((list.scrollTop + list.clientHeight) / height) + 6);
   const there = new Map([...inner.children].map((one) => [/** @type {HTMLElement} */ (one).dataset.key, /** @type {HTMLElement} */ (one)]));
@@ -88,19 +88,25 @@ export function drawList() {
 function noneListed() {
   const right = state.v === "errors" ? view.counts[CORRECT] ?? 0 : 0;
   if (!right) return "No examples match these filters.";
-  const said = right === 1 ? "No error: the only example is right. " : `No errors: all ${grouped(right)} are right. `;
+  const said = isReview() ? `No disagreements: ${right === 1 ? "the only span is" : `all ${grouped(right)} are`} the same. `
+    : right === 1 ? "No error: the only example is right. " : `No errors: all ${grouped(right)} are right. `;
   return [said, button(right === 1 ? "Show it" : "Show them", () => change({ v: "all" }), { id: "show-right" })];
 }
+
+/** @type {HTMLDetailsElement[]} */
+let closed = []; // sections to collapse again after printing
 
 /** Paper does not scroll: render the first examples in full and open all collapsed sections.
  * @param {boolean} on
  */
 export function forPrint(on) {
   view.printing = on;
-  for (const one of /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll("main details:not(.more), #about details"))) {
+  if (on) closed = [.../** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll("main details:not(.more, [open]), #about details:not([open])"))];
+  for (const one of closed) {
     one.open = on;
     one.dispatchEvent(new Event("toggle")); // build lazy tables now
   }
+  byId("printed").textContent = listed() > PRINTED ? `The first ${PRINTED} of ${grouped(view.rows.length)} examples are printed.` : "";
   drawList();
 }
 

@@ -2,12 +2,7 @@
 // gold data is one of them or their majority: who is right.
 import { button, choice, h, visible } from "./dom.js";
 import { change, state } from "./state.js";
-import { spanOf, view } from "./view.js";
-
-/** Whether the page compares annotators. */
-export function isReview() {
-  return view.head.gold !== "gold";
-}
+import { isReview, spanOf, view } from "./view.js";
 
 /** Who may be right; if documents are listed once for each annotator, these are together one system.
  * @param {string} system

@@ -1,6 +1,6 @@
 // The confusion matrix: the same types in the same order on both axes, missed and spurious spans first. A measure that does
 // not compare types, such as one of masking or linking, has a matrix of gold types and verdicts.
-import { bodyOf, button, byId, choice, fill, grouped, h, labelled, scrolling, visible } from "./dom.js";
+import { bodyOf, breakable, button, byId, choice, fill, grouped, h, labelled, scrolling, visible } from "./dom.js";
 import { change, state } from "./state.js";
 import { SYMBOLS, groupOf, verdictName } from "./verdicts.js";
 import { showExamples, view } from "./view.js";
@@ -82,7 +82,7 @@ export function matrixTable(down, across, counts, { id, caption, rowTitle, colum
   const columns = across.map((_, j) => counts.reduce((sum, row) => sum + row[j], 0));
   const most = Math.log1p(Math.max(1, ...counts.flat()));
   /** @type {(text: string, call: () => void, code: number) => Node | string} */
-  const name = (text, call, code) => (code === OTHERS ? text : button(text, call, { class: "plain" }));
+  const name = (text, call, code) => (code === OTHERS ? text : button(breakable(text), call, { class: "plain" }));
   /** @type {(i: number, j: number) => HTMLElement} */
   const cell = (i, j) => {
     const [a, b, count] = [down[i], across[j], counts[i][j]];
@@ -144,7 +144,7 @@ function drawOutcomes({ verdicts, types }) {
       ranked.length ? h("div", { id: "confusions" }, h("h3", {}, title), h("ol", {}, ranked.map(([a, b, count]) => {
         const group = a === -1 ? "needless" : kind(b);
         const call = () => (a === -1 ? showExamples({ g: -1, ty: b, v: "all" }) : pick(a, b));
-        return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), ` ${a === -1 ? `needless ${type(b)}` : `${type(a)} ${outcome(b)}`} `, h("b", {}, grouped(count))], call, { class: "plain", ...(a === -1 ? {} : picks(a, b)) }));
+        return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), " ", breakable(a === -1 ? `needless ${type(b)}` : `${type(a)} ${outcome(b)}`), " ", h("b", {}, grouped(count))], call, { class: "plain", ...(a === -1 ? {} : picks(a, b)) }));
       }))) : null),
     legend(scores.masking ? [["right", "hidden"], ["amber", "partly hidden"], ["missed", "exposed"], ["needless", "needless"]] : [["right", "right"], ["amber", "found, but wrong"], ["missed", "missed"]]));
   markPicked();
@@ -184,7 +184,7 @@ export function drawMatrix() {
       matrixTable(order.codes, order.codes, countsOf(cells, order), { id: "confusion", caption: head.gold === "gold" ? "Gold types in rows, predicted types in columns" : `Types of ${visible(head.gold)} in rows, types of ${visible(scores.system)} in columns`, rowTitle: visible(head.gold), columnTitle: head.gold === "gold" ? "predicted" : visible(scores.system), rowName, columnName, shares: state.share === "1", kind: kindOfCell, pick, picks }),
       ranked.length ? h("div", { id: "confusions" }, h("h3", {}, "Top confusions"), h("ol", {}, ranked.map(([a, b, count]) => {
         const group = /** @type {Group} */ (kindOfCell(a, b));
-        return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), ` ${rowName(a)} → ${columnName(b)} `, h("b", {}, grouped(count))], () => pick(a, b), { class: "plain", ...picks(a, b) }));
+        return h("li", {}, button([h("span", { class: `mark ${group}`, "aria-hidden": "true" }, SYMBOLS[group]), " ", breakable(`${rowName(a)} → ${columnName(b)}`), " ", h("b", {}, grouped(count))], () => pick(a, b), { class: "plain", ...picks(a, b) }));
       }))) : null),
     legend([["right", head.gold === "gold" ? "right" : "same type"], ["amber", head.gold === "gold" ? "wrong type" : "another type"], ["missed", head.gold === "gold" ? "missed" : `only ${visible(head.gold)}`], ["needless", head.gold === "gold" ? "spurious" : `only ${visible(scores.system)}`]]));
   markPicked();

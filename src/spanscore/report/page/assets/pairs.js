@@ -1,4 +1,5 @@
 // Pairs of systems: what changed from one to the other for each gold span, and where all agree against the gold data.
+import { visible } from "./dom.js";
 import { state } from "./state.js";
 
 /** @import { Comparison, Difference, Examples, Head, Pair, Scores } from "./types" */
@@ -12,6 +13,17 @@ export const STATUS = ["broken", "fixed", "both wrong", "both right"];
  */
 export function statusOf(gold, first, second) {
   return /** @type {string} */ (STATUS[first === gold ? (second === gold ? 3 : 0) : second === gold ? 1 : 2]);
+}
+
+/**
+ * What to call a status; of annotators, none fixes or breaks anything.
+ * @param {Head} head
+ * @param {Pair | null} pair
+ * @param {string} status
+ */
+export function statusName(head, pair, status) {
+  if (head.gold === "gold" || !pair) return status;
+  return [`only ${visible(pair.first)}`, `only ${visible(pair.second)}`, "neither", "both"][STATUS.indexOf(status)] ?? status;
 }
 
 /**

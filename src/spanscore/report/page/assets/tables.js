@@ -1,10 +1,10 @@
 // Score tables: all systems overall, then a sortable table by type or slice.
 import { bodyOf, breakable, button, choice, fill, grouped, h, labelled, plural, scrolling, short, visible } from "./dom.js";
-import { NAMES, measured, missedBar, ofTotal } from "./numbers.js";
+import { NAMES, measured, missedBar, ofTotal, shown } from "./numbers.js";
 import { beaten } from "./pairs.js";
 import { sparkline } from "./plots.js";
 import { change, state } from "./state.js";
-import { showExamples, view } from "./view.js";
+import { selectSystem, showExamples, view } from "./view.js";
 
 /** @import { Numbers } from "./types" */
 
@@ -19,19 +19,25 @@ function countCell(count) {
   return Number.isInteger(count) ? grouped(count) : count.toFixed(3);
 }
 
-/** Whether a type was neither looked for nor found: its scores say nothing about how well it is found.
- * @param {string} name
- * @param {Numbers} numbers
+/**
+ * The columns of a table: those without a value in any row are left out.
+ * @typedef {{numbers: typeof NAMES, wrong: boolean}} Columns
  */
-function notLookedFor(name, numbers) {
-  return view.head.not_looked_for.includes(name) && !numbers.recall;
+
+/**
+ * @param {[string, Numbers][]} rows
+ * @returns {Columns}
+ */
+function columnsOf(rows) {
+  return { numbers: NAMES.filter(([name]) => rows.some(([, one]) => one[name] !== null)), wrong: rows.some(([, one]) => one.predicted > 0) };
 }
 
 /**
  * @param {Numbers} numbers
  * @param {number | null} code the label code of a type
+ * @param {Columns} columns
  */
-function cells(numbers, code, undefined_ = false) {
+function cells(numbers, code, columns) {
   const linked = code !== null && hasExamples();
   const missed = ofTotal(numbers.missed, numbers.annotated);
   const wrong = grouped(numbers.wrong);
@@ -40,8 +46,8 @@ function cells(numbers, code, undefined_ = false) {
   return [
     h("td", { "data-column": "missed" }, h("div", { class: "missed" },
       linked && numbers.missed ? button(missed, () => showExamples({ g: code }), { class: "plain", "aria-label": `${missed} ${notFound()}: show them` }) : h("span", {}, missed), missedBar(numbers))),
-    NAMES.map(([name]) => h("td", { "data-column": name }, undefined_ ? "–" : measured(numbers[name], numbers.interval?.[name], whole))),
-    h("td", { "data-column": "wrong", class: numbers.wrong ? "" : "zero" }, !hasWrong && code !== null ? "–" : linked && numbers.wrong ? button(wrong, () => showExamples({ c: code }), { class: "plain", "aria-label": `${plural(numbers.wrong, "wrong prediction")}: show ${numbers.wrong === 1 ? "it" : "them"}` }) : wrong),
+    columns.numbers.map(([name]) => h("td", { "data-column": name }, measured(numbers[name], numbers.interval?.[name], whole))),
+    columns.wrong ? h("td", { "data-column": "wrong", class: numbers.wrong ? "" : "zero" }, !hasWrong && code !== null ? "–" : linked && numbers.wrong ? button(wrong, () => showExamples({ c: code }), { class: "plain", "aria-label": `${plural(numbers.wrong, "wrong prediction")}: show ${numbers.wrong === 1 ? "it" : "them"}` }) : wrong) : null,
   ];
 }
 
@@ -49,6 +55,12 @@ function cells(numbers, code, undefined_ = false) {
 function notFound() {
   const { head, scores } = view;
   return head.gold !== "gold" ? `only ${visible(head.gold)}` : scores.masking ? "readable" : "not found";
+}
+
+/** What the column of wrong predictions counts. */
+function wrongName() {
+  const { head, scores } = view;
+  return head.gold !== "gold" ? `only ${visible(scores.system)}` : scores.masking ? "needless" : "wrong";
 }
 
 /** @param {Numbers} numbers */
@@ -63,9 +75,10 @@ function counts(numbers) {
  * @param {string} first
  * @param {boolean} sortable
  * @param {boolean} sparks
+ * @param {Columns} columns
  */
-function header(first, sortable, sparks) {
-  const [sorted, down] = [state.sort.replace(/^-/, ""), state.sort.startsWith("-")];
+function header(first, sortable, sparks, columns) {
+  const { key: sorted, down } = sortOf(columns);
   /** @type {(key: string, text: string, css?: string) => HTMLElement} */
   const column = (key, text, css) => {
     if (!sortable) return h("th", { scope: "col", class: css }, text);
@@ -74,11 +87,20 @@ function header(first, sortable, sparks) {
     const next = sorted === key ? (down ? key : `-${key}`) : key === "name" ? key : `-${key}`;
     return h("th", { scope: "col", class: css, "aria-sort": order }, button(text + sign, () => change({ sort: next }), { class: "plain", id: `sort-${key}` }));
   };
-  const { head, scores } = view;
-  const { beta } = head;
+  const { beta } = view.head;
   const raw = sortable && state.cn === "1" ? Object.keys(view.scores.overall.counts).map((name) => column(`count-${name}`, name)) : [];
-  return h("thead", {}, h("tr", {}, column("name", first, "text"), column("missed", notFound()), NAMES.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), column("wrong", head.gold !== "gold" ? `only ${visible(scores.system)}` : scores.masking ? "needless" : "wrong"),
+  return h("thead", {}, h("tr", {}, column("name", first, "text"), column("missed", notFound()), columns.numbers.map(([key, text]) => column(key, key === "f" ? `F${beta}` : text)), columns.wrong ? column("wrong", wrongName()) : null,
     sparks ? h("th", { scope: "col", class: "spark", title: "recall by threshold, from the lowest to the highest" }, "R by threshold") : null, raw));
+}
+
+/** The column to sort by; if it is not shown, the first one.
+ * @param {Columns} columns
+ */
+function sortOf(columns) {
+  const key = state.sort.replace(/^-/, "");
+  const raw = state.cn === "1" ? Object.keys(view.scores.overall.counts).map((name) => `count-${name}`) : [];
+  const keys = ["name", "missed", ...columns.numbers.map(([name]) => name), ...(columns.wrong ? ["wrong"] : []), ...raw];
+  return keys.includes(key) ? { key, down: state.sort.startsWith("-") } : { key: "missed", down: true };
 }
 
 /**
@@ -98,16 +120,17 @@ function systemsTable() {
   const same = head.scores.filter((one) => one.measure === scores.measure && one.level === scores.level);
   const letters = new Map((head.comparison?.systems ?? []).map(({ system, letter }) => [system, letter]));
   const best = Object.fromEntries(NAMES.map(([name]) => [name, Math.max(...same.map((one) => one.overall[name] ?? -1))]));
+  const columns = columnsOf(same.map((one) => [one.system, one.overall]));
   const fewest = Math.min(...same.map((one) => one.overall.missed));
   return scrolling("Systems", h("table", { id: "overall" },
     h("caption", {}, `All types by ${scores.measure}${same.length > 1 ? "; best in bold" : ""}${letters.size ? "; letters: significantly better than these systems" : ""}`),
-    header(head.gold === "gold" ? "system" : "annotator", false, false),
+    header(head.gold === "gold" ? "system" : "annotator", false, false, columns),
     h("tbody", {}, same.map((one) => {
       const name = [letters.has(one.system) ? h("span", { class: "letter" }, letters.get(one.system)) : null, visible(one.system)];
       const place = head.systems.indexOf(one.system);
       const row = h("tr", one === scores && same.length > 1 ? { class: "selected", "aria-current": "true" } : {},
-        h("th", { scope: "row" }, same.length > 1 ? button(name, () => change({ s: place, at: 0, ct: "", t: "" }), { class: "plain", id: `system-${place}` }) : name), cells(one.overall, null));
-      for (const [number] of NAMES) {
+        h("th", { scope: "row" }, same.length > 1 ? button(name, () => selectSystem(place), { class: "plain", id: `system-${place}` }) : name), cells(one.overall, null, columns));
+      for (const [number] of columns.numbers) {
         const cell = /** @type {HTMLElement} */ (row.querySelector(`[data-column=${number}]`));
         const better = beaten(head.comparison, one, number);
         if (same.length > 1 && one.overall[number] === best[number]) cell.classList.add("best");
@@ -132,23 +155,29 @@ export function drawNumbers() {
     fill(bodyOf("numbers"), systemsTable(), tools, h("p", { class: "none" }, "This measure has no scores by type."));
     return;
   }
-  const key = state.sort.replace(/^-/, "");
-  const sign = state.sort.startsWith("-") ? -1 : 1;
+  const columns = columnsOf(rows);
+  const { key, down } = sortOf(columns);
+  const sign = down ? -1 : 1;
   rows.sort((a, b) => (value(a, key) < value(b, key) ? -sign : value(a, key) > value(b, key) ? sign : 0));
   const code = (/** @type {string} */ name) => (by === "type" ? head.labels.indexOf(name) : null);
   const curves = by === "type" ? scores.curves : null;
   const curveOf = (/** @type {string} */ name) => curves?.types.find((one) => one.type === name);
   const select = (/** @type {string} */ name) => showExamples(by === "type" ? { ty: head.labels.indexOf(name) } : { sl: `${by}=${head.slices[by].values.indexOf(name)}` });
-  const all = by === "type" ? h("tr", { class: "total" }, h("th", { scope: "row" }, "all types"), cells(scores.overall, null), curves ? h("td", { class: "spark" }, sparkline(curves.threshold, curves.types[0].recall)) : null, state.cn === "1" ? counts(scores.overall) : null) : null;
+  const all = by === "type" ? h("tr", { class: "total" }, h("th", { scope: "row" }, "all types"), cells(scores.overall, null, columns), curves ? h("td", { class: "spark" }, sparkline(curves.threshold, curves.types[0].recall)) : null, state.cn === "1" ? counts(scores.overall) : null) : null;
+  const overall = [
+    ...NAMES.filter((one) => !columns.numbers.includes(one) && scores.overall[one[0]] !== null).map(([name, text]) => `${name === "f" ? `F${head.beta}` : text} ${shown(scores.overall[name])}`),
+    ...(columns.wrong || !scores.overall.predicted ? [] : [`${grouped(scores.overall.wrong)} ${wrongName()}`]),
+  ];
+  const only = by === "type" && overall.length ? `. Only for all types: ${overall.join(", ")}` : "";
   fill(bodyOf("numbers"), head.systems.length > 1 ? systemsTable() : null, tools,
     scrolling("Scores by type or slice", h("table", { id: "types" },
-      h("caption", {}, `${visible(scores.system)} by ${visible(by)}, measured by ${scores.measure}; select a name or a count to see the examples behind it`),
-      header(visible(by), true, Boolean(curves)),
+      h("caption", {}, `${visible(scores.system)} by ${visible(by)}, measured by ${scores.measure}`, h("span", { class: "screen" }, "; select a name or a count to see the examples behind it"), only),
+      header(visible(by), true, Boolean(curves), columns),
       h("tbody", {}, all, rows.map(([name, numbers]) => {
         const curve = curveOf(name);
         return h("tr", { "data-row": by === "type" ? `ty=${code(name)}` : `sl=${by}=${head.slices[by].values.indexOf(name)}` },
           h("th", { scope: "row" }, button(breakable(name), () => select(name), { class: "plain" }), by === "type" && head.not_looked_for.includes(name) ? h("span", { class: "tag" }, "not looked for") : null),
-          cells(numbers, code(name), by === "type" && notLookedFor(name, numbers)),
+          cells(numbers, code(name), columns),
           curves ? h("td", { class: "spark" }, curve ? sparkline(curves.threshold, curve.recall) : null) : null,
           state.cn === "1" ? counts(numbers) : null);
       })))));

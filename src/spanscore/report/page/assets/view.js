@@ -39,6 +39,11 @@ export function usePair() {
   view.status = statuses(view.head, view.scores);
 }
 
+/** Whether the page compares annotators. */
+export function isReview() {
+  return view.head.gold !== "gold";
+}
+
 export function listed() {
   return Math.min(view.rows.length, MOST);
 }
@@ -51,6 +56,13 @@ export function sideBySide() {
 /** Whether the head of an example needs two lines. */
 export function isNarrow() {
   return matchMedia("(max-width: 45rem)").matches;
+}
+
+/** Select a system; filters by what only holds for the one before are dropped.
+ * @param {string | number} s
+ */
+export function selectSystem(s) {
+  change({ s, at: 0, ct: "", t: "", fs: "", a: "" });
 }
 
 /** @param {Changes} changes */
