@@ -190,4 +190,4 @@ def test_wrong_plug_ins_and_options_are_explained(folder: Path) -> None:
     (folder / "other").mkdir(exist_ok=True)
     assert "this is a folder or zip file without files" in spanscore(folder, "check", "other", code=2)
     (folder / "other" / "readme").write_text("Nothing.")
-    assert "this is a folder in no format that reads folders" in spanscore(folder, "check", "other", code=2)
+    assert "no known folder format matches this folder" in spanscore(folder, "check", "other", code=2)

@@ -33,6 +33,31 @@ def test_every_extra_that_a_page_names_exists() -> None:
     assert named <= set(extras)
 
 
+def test_both_tables_of_extras_are_the_same_and_complete() -> None:
+    readme, page = (
+        re.findall(r"^\| (`.*) \| (.*) \|$", text[text.index("| extra | for |") :].partition("\n\n")[0], re.MULTILINE)
+        for path in ("README.md", "docs/how-to/install.md")
+        if (text := (ROOT / path).read_text(encoding="utf-8"))
+    )
+    assert readme == page
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    listed = {name for names, _ in page for name in re.findall(r"`(\w+)`", names)}
+    for_developers = {"testing", "dev", "docs", "browser", "bench", "notebook", "fuzz", "parity"}
+    assert listed == set(extras) - for_developers
+
+
+def test_the_list_of_guides_has_the_titles_and_the_order_of_the_sidebar() -> None:
+    folder = ROOT / "docs" / "how-to"
+    text = (folder / "index.md").read_text(encoding="utf-8")
+    links = re.findall(r"^- \[(.*?)\]\((.*?)\.md\)", text, re.MULTILINE)
+    assert [page for _, page in links] == text.partition(":hidden:\n\n")[2].splitlines()[:-1]
+    for title, page in links:
+        assert (folder / f"{page}.md").read_text(encoding="utf-8").startswith(f"# {title}\n")
+    assert {page for _, page in links} == {path.stem for path in folder.glob("*.md")} - {"index"} | {
+        "coming-from/index"
+    }
+
+
 def test_examples_of_commands_are_code_on_the_page_of_commands() -> None:
     """With quotes and dashes that a shell understands."""
     conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))

@@ -107,7 +107,10 @@ def test_the_command_line(pilot: Path) -> None:
         ({"recall": 0.9, "confidence": 0.5}, "between 0.5 and 1"),
         ({"recall": 0.9, "spans": 5}, "not both"),
         ({"recall": 0.9, "correlation": 0.5}, "spans per document"),
-        ({"spans": 5, "misses": 6}, "not less than the misses"),
+        ({"spans": 5, "misses": 6}, "more misses than spans"),
+        ({"spans": 5, "documents": 0}, "at least 1"),
+        ({"spans": 5, "per_document": 2}, "only to a recall"),
+        ({"spans": 5, "correlation": 0.5}, "only to a recall"),
         ({"spans": 5, "documents": 6}, "more documents"),
         ({"recall": 0.9, "measure": "iou"}, "give the folder"),
     ],
@@ -115,6 +118,17 @@ def test_the_command_line(pilot: Path) -> None:
 def test_wrong_calls(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(ss.UsageError, match=said):
         ss.plan(**settings)
+
+
+def test_several_misses_may_be_in_one_document() -> None:
+    (claim,) = ss.plan(spans=10, documents=3, misses=4).claims
+    assert (claim.recall, claim.misses) == (0, 4)
+    assert claim.recall_spans == pytest.approx(0.3035, abs=1e-4)
+
+
+def test_a_pilot_has_its_own_misses(pilot: Path) -> None:
+    with pytest.raises(ss.UsageError, match="misses of its own"):
+        ss.plan(pilot=pilot, misses=3)
 
 
 def test_a_pilot_without_such_a_measure(pilot: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import spanscore as ss
+from calls import spanscore, write
 
 
 def document(name: str, spans: int, **span: Any) -> dict[str, Any]:
@@ -53,3 +54,17 @@ def test_many_labels_and_documents_take_little_memory() -> None:
     scores = ss.score(corpus, corpus, "exact")["exact"]
     assert scores.counts["tp"] == 3000
     assert scores.by("document")["7"].counts["tp"] == 1
+
+
+def test_results_by_metadata_that_has_changed_are_out_of_date(tmp_path: Path) -> None:
+    documents: list[dict[str, Any]] = [
+        {"id": str(i), "text": "Ann", "spans": [], "meta": {"ward": "a"}} for i in range(4)
+    ]
+    documents[0]["spans"] = [{"start": 0, "end": 3, "label": "X"}]
+    write(tmp_path / "gold.jsonl", documents)
+    spanscore("score", "gold.jsonl", "gold.jsonl", "--by", "meta.ward", "-o", "out", cwd=tmp_path)
+    spanscore("report", "out", cwd=tmp_path)
+    documents[0]["meta"] = {"ward": "b"}
+    write(tmp_path / "gold.jsonl", documents)
+    said = spanscore("report", "out", cwd=tmp_path, code=2).stderr
+    assert "the files or settings have changed since these results were made; score again." in said

@@ -215,3 +215,36 @@ def test_wrong_calls(call: tuple[str, ...], said: str, tmp_path: Path) -> None:
     (tmp_path / "bad.tsv").write_text("Ana\tone\nBob\n")
     (tmp_path / "two.tsv").write_text("Ana\tone\nANA\ttwo\n")
     assert said in run("score", "gold.jsonl", "gold.jsonl", *call, "-q", cwd=tmp_path, code=2)[1]
+
+
+def test_an_entity_counts_once_with_all_its_mentions() -> None:
+    """The first mention says that it is a direct identifier, the second one stays readable."""
+    text = "Ana met Ana and Bo"
+    mentions = [
+        {"start": 0, "end": 3, "label": "X", "attrs": {"entity": "e1", "identifier": "DIRECT"}},
+        {"start": 8, "end": 11, "label": "X", "attrs": {"entity": "e1"}},
+        {"start": 16, "end": 18, "label": "X", "attrs": {"entity": "e2"}},
+    ]
+    gold = [{"id": "d", "text": text, "spans": mentions}]
+    pred = [{"id": "d", "spans": [{"start": 0, "end": 3, "label": "Y"}, {"start": 16, "end": 18, "label": "Y"}]}]
+    scores = score(gold, pred, "leak.entity", by=["attr.identifier"])["leak.entity"]
+    assert (scores.counts["hidden"], scores.counts["annotated"]) == (1, 2)
+    slices = {
+        name: (one.counts["found"], one.counts["annotated"]) for name, one in scores.by("attr.identifier").items()
+    }
+    assert slices == {"DIRECT": (0, 1), "(none)": (1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ("attr.", "'attr.' is incomplete; write for example attr.gender"),
+        ("span.", "'span.' is incomplete; write for example span.length"),
+        ("lexicon:", "'lexicon:' is incomplete; write for example lexicon:names.csv"),
+        ("span.length:3", "span.length takes no value; write span.length."),
+    ],
+)
+def test_incomplete_properties(by: str, said: str) -> None:
+    gold = [{"id": "d", "text": TEXT, "spans": spans("Ana")}]
+    with pytest.raises(ss.UsageError, match=said):
+        score(gold, gold, by=[by])

@@ -63,7 +63,8 @@ def _arguments(inside: str, text: str) -> Iterator[tuple[str, str]]:
         key = _KEY.match(inside, at)
         equals = _skip(inside, key.end()) if key else at
         if key is None or not inside.startswith("=", equals):
-            raise UsageError(f"'{printable(text)}': expected key=value at '{printable(inside[at:])}'.")
+            hint = " Quote a value that contains a comma." if seen else ""
+            raise UsageError(f"'{printable(text)}': expected key=value at '{printable(inside[at:])}'.{hint}")
         if key[0] in seen:
             raise UsageError(f"'{printable(text)}': {key[0]} is given twice.")
         seen.add(key[0])
@@ -362,7 +363,12 @@ class Registry(Generic[V]):
     def _added(self) -> dict[str, EntryPoint]:
         from importlib.metadata import entry_points
 
-        return {entry.name: entry for entry in entry_points(group=self.group)}
+        found: dict[str, EntryPoint] = {}
+        for entry in entry_points(group=self.group):
+            if (other := found.setdefault(entry.name, entry)).value != entry.value:
+                what = f"two packages have a {self.kind} '{printable(entry.name)}' ({other.value} and {entry.value})"
+                raise UsageError(f"{what}; uninstall one of them.")
+        return found
 
     def _load(self, module: str) -> None:
         from importlib import import_module

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Counts = NDArray[Any]
 DRAWS = 1 << 22
 """Number of random draws per batch, which bounds memory use."""
+FEW = 1 << 20
+"""Number of possible rows of counts up to which rows are counted in a table instead of sorted."""
 ROUNDING = 1e-12
 """Differences below this are rounding errors."""
 
@@ -95,6 +97,12 @@ class Kinds:
         """
         if not len(counts):
             return cls(counts, np.zeros(0, np.int64))
+        whole = counts.astype(np.int64)
+        sizes = tuple((whole.max(axis=0) + 1).tolist())
+        if math.prod(sizes) <= FEW and (whole >= 0).all() and (whole == counts).all():  # small numbers need no sorting
+            frequency = np.bincount(np.ravel_multi_index(tuple(whole.T), sizes))
+            present = np.flatnonzero(frequency)
+            return cls(np.stack(np.unravel_index(present, sizes), axis=1).astype(counts.dtype), frequency[present])
         codes = np.zeros(len(counts), np.int64)
         for field in range(counts.shape[1]):
             values, place = np.unique(counts[:, field], return_inverse=True)

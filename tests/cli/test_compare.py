@@ -434,3 +434,48 @@ def test_a_comparison_as_json(systems: Path) -> None:
     assert {row["system"] for row in found["results"]} == {"good", "weak"}
     run(*call, "--json", "file.json", "-q", cwd=systems)
     assert json.loads((systems / "file.json").read_text())["results"] == found["results"]
+
+
+def test_the_gate_counts_what_was_not_found_by_any_measure(tmp_path: Path) -> None:
+    """A span with a wrong type or boundaries is missed, too; counts that a row does not have are not zero."""
+    gold = [
+        {"start": 0, "end": 3, "label": "A"},
+        {"start": 5, "end": 9, "label": "A"},
+        {"start": 20, "end": 22, "label": "A"},
+    ]
+    pred = [
+        {"start": 0, "end": 3, "label": "A"},
+        {"start": 5, "end": 8, "label": "B"},
+        {"start": 30, "end": 31, "label": "A"},
+    ]
+    write(tmp_path / "gold.jsonl", [{"id": "d", "text": "x" * 40, "spans": gold}])
+    write(tmp_path / "pred.jsonl", [{"id": "d", "spans": pred}])
+    measures = [one for name in ("semeval.strict", "sixway.strict", "exact", "leak") for one in ("-m", name)]
+    run("score", "gold.jsonl", "pred.jsonl", *measures, "-o", "out", "-q", cwd=tmp_path)
+    said = run("gate", "out", "--max", "missed:A=1", cwd=tmp_path, code=1)[0]
+    assert said.count("missed is 2") == 4
+    rows = json.loads((tmp_path / "out" / "results.json").read_text())["results"]
+    (row,) = (one for one in rows if (one["measure"], one["type"]) == ("leak", "A"))
+    assert (row["counts"]["annotated"], row["counts"]["predicted"], row["counts"]["needless"]) == (3, None, None)
+    for wrong, words in (
+        ("leak:A:needless=0", "no results have needless for leak, type A"),
+        ("leak.exposed=10%", "is the share of a count"),
+        ("tab.mention.missed=1", "these results have no such measure, only exact, leak, semeval.strict, sixway.strict"),
+    ):
+        assert words in run("gate", "out", "--max", wrong, cwd=tmp_path, code=2)[1]
+
+
+def test_changes_by_a_measure_without_types_are_listed_by_the_gold_type(tmp_path: Path) -> None:
+    gold = [{"start": 0, "end": 3, "label": "PER"}, {"start": 10, "end": 14, "label": "LOC"}]
+    write(tmp_path / "gold.jsonl", [{"id": "d", "text": "Ann lives Oslo", "spans": gold}])
+    write(tmp_path / "a.jsonl", [{"id": "d", "spans": [{"start": 0, "end": 3, "label": "X"}]}])
+    write(tmp_path / "b.jsonl", [{"id": "d", "spans": [{"start": 10, "end": 14, "label": "X"}]}])
+    call = ("compare", "gold.jsonl", "a=a.jsonl", "b=b.jsonl", "--by", "type", "-m", "iou.pii", "-m", "leak", "-q")
+    run(*call, "-o", "out", cwd=tmp_path)
+    found = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    for name in ("iou.pii", "leak"):
+        by_type = {
+            one["slice"]: (one["fixed"], one["broken"]) for one in found["diff"] if one["measure"] == name and one["by"]
+        }
+        assert by_type == {"PER": (0, 1), "LOC": (1, 0)}
+    assert run(*call, cwd=tmp_path)[0].count("most broken: PER 1") == 2

@@ -195,8 +195,7 @@ def names_in(corpus: Corpus) -> frozenset[str]:
 def refuse_unknown(choice: str, names: Collection[str]) -> None:
     """Refuse a choice of annotators where there are none, or a name that none has."""
     if choice and not any(names):
-        what = "the gold data does not say who annotated it"
-        raise UsageError(f"{what}, so that there is no annotator to choose; leave out --annotator.")
+        raise UsageError("the gold data names no annotators; leave out --annotator.")
     if choice and choice not in CHOICES and choice not in names:
         raise UsageError(unknown("annotator", choice, {*filter(None, names), *CHOICES}))
 

@@ -195,7 +195,7 @@ class Pairing:
 
         The result may be the pairing itself, which is not stored: that would keep it, and what it was read from, alive.
         """
-        key = (make, *args, *kwargs.items())
+        key = (make, args, tuple(kwargs.items()))
         if key not in self._cache:
             made = make(self, *args, **kwargs)
             self._cache[key] = _ITSELF if made is self else made

@@ -1,4 +1,4 @@
-"""Score thresholds: the least score of a prediction that counts, one for all types or one for each."""
+"""Score thresholds: the minimum score of predictions, one for all types or one for each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Sweep(msgspec.Struct):
 
 @dataclass(frozen=True)
 class ScoreThresholds:
-    """The least score of predictions: of the types in `by_type`, and of all others (None: any)."""
+    """The minimum score of predictions: of the types in `by_type`, and of all others (None: any)."""
 
     others: float | None = None
     by_type: Mapping[str, float] = field(default_factory=dict)
@@ -102,7 +102,9 @@ def _parsed(text: str) -> dict[str, float]:
     """Read what users write: numbers by type, or the name of a sweep file."""
     found: dict[str, float] = {}
     for part in text.split(","):
-        name, _, number = part.rpartition("=")
+        name, equals, number = part.rpartition("=")
+        if equals and not name.strip():
+            raise UsageError(f"'{printable(text)}' names no type before =; write 0.5 for all types, or PERSON=0.5.")
         try:
             value = float(number)
         except ValueError:

@@ -42,7 +42,10 @@ class SpanGroups:
         >>> SpanGroups.of("span.length")
         SpanGroups(what='span.length')
         """
-        if what.startswith(ATTRIBUTE) and what != ATTRIBUTE:
+        if what in (ATTRIBUTE, LEXICON, "span."):
+            example = {ATTRIBUTE: "attr.gender", LEXICON: "lexicon:names.csv"}.get(what, "span.length")
+            raise UsageError(f"'{what}' is incomplete; write for example {example}.")
+        if what.startswith(ATTRIBUTE):
             return cls(what)
         if what.startswith(LEXICON):
             return cls(what, _lexicon(what.removeprefix(LEXICON)))
@@ -51,7 +54,9 @@ class SpanGroups:
             if not file:
                 raise UsageError("span.seen needs a reference file; give --seen FILE, or span.seen:FILE.")
             return cls(what, dict.fromkeys(_surfaces(file, read), "seen"))
-        if name not in ("length", *SHAPES) or colon:
+        if colon and name in ("length", *SHAPES):
+            raise UsageError(f"span.{name} takes no value; write span.{name}.")
+        if name not in ("length", *SHAPES):
             raise UsageError(unknown("span property", name, {"length", "seen", *SHAPES}))
         return cls(what)
 

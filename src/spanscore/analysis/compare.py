@@ -196,7 +196,11 @@ class Comparison(Views, Rows):
 
     def _found(self, measure: str, system: str) -> FoundSpans:
         found = self.found.get((measure, system))
-        return FoundSpans.of(self.result[measure, system].judgement) if found is None else found
+        if found is not None:
+            return found
+        scores = self.result[measure, system]
+        assert scores.pairing is not None
+        return FoundSpans.of(scores.judgement, scores.pairing)
 
     def diff(self, changes: Sequence[Change], by: str | None = None) -> dict[str | None, dict[str, int]]:
         """Count the broken, fixed and unchanged gold spans overall, or by type, document or `meta.KEY`."""
@@ -369,12 +373,14 @@ def _changes(first: Scores, second: Scores, by: Sequence[str]) -> Iterator[Chang
     names = {(True, False): "broken", (False, True): "fixed", (False, False): "both wrong", (True, True): "both right"}
     slices = {what: _slices(first, what) for what in by}
     ids = gold.ids.tolist()
-    columns = gold.doc.tolist(), gold.start.tolist(), gold.end.tolist(), gold.label.tolist()
+    assert first.pairing is not None
+    labels, types = judgements[0].types_in(first.pairing)
+    columns = gold.doc.tolist(), gold.start.tolist(), gold.end.tolist(), types.tolist()
     for row, (doc, start, end, label, a, b) in enumerate(zip(*columns, *(one.tolist() for one in found), strict=True)):
         content = text[doc]
         covered = None if content is None else content[start:end]
         parts = {what: groups[row] for what, groups in slices.items()}
-        yield Change(names[a, b], first.name, ids[doc], start, end, gold.labels[label], covered, parts)
+        yield Change(names[a, b], first.name, ids[doc], start, end, labels[label], covered, parts)
 
 
 def _slices(scores: Scores, what: str) -> list[str]:

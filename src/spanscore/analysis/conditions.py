@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from spanscore.errors import UsageError, printable, unknown
+from spanscore.measures import names
 from spanscore.result import NUMBERS, split_level
 from spanscore.spec import parsed_share
 
@@ -60,6 +61,9 @@ class Condition:
         if number is None:
             known = NUMBERS if kind != "max" else sorted(counts)
             given = next((part for part in rest if part not in named), None)
+            if given is not None and any(given == one or given.startswith(f"{one}.") for one in names()):
+                measures = ", ".join(sorted({row["measure"] for row in rows}))
+                raise UsageError(f"'{printable(text)}': these results have no such measure, only {measures}.")
             hint = (
                 f"'{printable(text)}' names no number" if given is None else unknown("number", given, known).rstrip(".")
             )
@@ -86,13 +90,18 @@ def count(row: ResultRow, name: str) -> float | None:
 
     >>> count({"counts": {"hidden": 3, "partly": 1, "exposed": 1, "annotated": 5}}, "missed")
     2
+    >>> count({"counts": {"correct": 3, "incorrect": 1, "missed": 1, "possible": 5}, "recall": 0.6}, "missed")
+    2.0
     """
-    counts: dict[str, float] = row.get("counts", {})
-    if name == MISSED and name not in counts:
-        if "hidden" in counts:
-            return counts["annotated"] - counts["hidden"]
-        name = "fn" if "fn" in counts else "miss"
-    return counts.get(name)
+    counts: dict[str, float | None] = row.get("counts", {})
+    if name != MISSED:
+        return counts.get(name)
+    annotated, hidden, possible = (counts.get(one) for one in ("annotated", "hidden", "possible"))
+    if annotated is not None and hidden is not None:
+        return annotated - hidden
+    if possible is not None:  # wrong and partial matches are not found either, but may have half credit
+        return possible - round(2 * possible * (row["recall"] or 0)) / 2
+    return counts.get("fn")
 
 
 def _measure(where: str, measures: set[str]) -> tuple[str | None, list[str]]:
@@ -132,6 +141,9 @@ def _spelled(part: str, rows: Sequence[ResultRow]) -> str:
 
 
 def _limit(text: str, value: str, kind: Kind) -> float:
+    if kind == "max" and value.strip().endswith("%"):
+        what = f"'{printable(text)}' is the share of a count"
+        raise UsageError(f"{what}; give a number of spans, or a minimum recall such as --min recall=0.9.")
     try:
         limit = parsed_share(value)
     except ValueError:

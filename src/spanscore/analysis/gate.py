@@ -143,7 +143,7 @@ class _Row(msgspec.Struct, omit_defaults=True):
     recall: Share | None
     f: Share | None
     beta: float = 1.0
-    counts: dict[str, int | float] = msgspec.field(default_factory=dict)
+    counts: dict[str, int | float | None] = msgspec.field(default_factory=dict)
     interval: dict[str, tuple[Share | None, Share | None]] | None = None
     by: str | None = None
     average: str | None = None

@@ -127,6 +127,8 @@ def plan(
     if pilot is not None:
         if (spans, documents, per_document, correlation) != (None,) * 4:
             raise UsageError("a pilot has spans, documents and their correlation; do not give them as well.")
+        if recall is None and misses:
+            raise UsageError("a pilot has misses of its own; give --misses only with a recall to claim.")
         scores = _pilot(Path(pilot), measure)
         found = list(_of_pilot(scores, recall, confidence, misses))
         needed = tuple(one for one in found if isinstance(one, Needed))
@@ -135,6 +137,8 @@ def plan(
     if measure is not None:
         raise UsageError("a measure applies only to a pilot; give the folder of its results.")
     if recall is None:
+        if (per_document, correlation) != (None, None):
+            raise UsageError("spans per document and their correlation apply only to a recall to claim.")
         return SamplePlan(confidence, None, misses, claims=(_claim(spans, documents, misses, confidence),))
     if spans is not None or documents is not None:
         raise UsageError("give the recall to claim, or the spans and documents that you have, not both.")
@@ -215,12 +219,14 @@ def _claim(spans: int | None, documents: int | None, misses: int, confidence: fl
     if spans is None and documents is None:
         raise UsageError("give the recall to claim, or the spans and documents that you have.")
     for what, number in (("spans", spans), ("documents", documents)):
-        if (number is not None and not misses <= number <= LARGE) or number == 0:
-            raise UsageError(f"the number of {what} must be at least 1, and not less than the misses.")
+        if number is not None and not 1 <= number <= LARGE:
+            raise UsageError(f"the number of {what} must be at least 1 and at most {LARGE:,}.")
+    if spans is not None and misses > spans:
+        raise UsageError("there cannot be more misses than spans.")
     if spans is not None and documents is not None and documents > spans:
         raise UsageError("there cannot be more documents with such spans than spans.")
     of_documents, of_spans = (
-        None if number is None else 1 - binomial_most(misses, number, 2 * confidence - 1)
+        None if number is None else 1 - binomial_most(min(misses, number), number, 2 * confidence - 1)
         for number in (documents, spans)
     )
     return Claim(None, misses, spans, documents, of_documents, of_spans)

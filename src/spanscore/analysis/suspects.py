@@ -275,17 +275,20 @@ def _two_labels(gold: Corpus, texts: Sequence[str | None]) -> Iterator[_Span]:
     counts: dict[str, Counter[str]] = {}
     for _, one, surface in rows:
         counts.setdefault(surface, Counter())[one.label] += 1
+    first_two = {
+        surface: sorted(labelled, key=lambda name: (-labelled[name], name))[:2] for surface, labelled in counts.items()
+    }
+    totals = {surface: labelled.total() for surface, labelled in counts.items()}
     for doc, one, surface in rows:
         labelled = counts[surface]
-        others = sorted((-count, name) for name, count in labelled.items() if name != one.label)
-        if not others or -others[0][0] < labelled[one.label]:
+        other = next((name for name in first_two[surface] if name != one.label), None)
+        if other is None or labelled[other] < labelled[one.label]:
             continue
-        other = others[0][1]
         why = (
             f"its text is labelled {printable(other)} {_times(labelled[other])} and {printable(one.label)} "
             f"{_times(labelled[one.label])} in the gold data"
         )
-        share = labelled[other] / labelled.total()
+        share = labelled[other] / totals[surface]
         yield _Span(doc, one._replace(label=other), LABELS, why, share=share)
 
 

@@ -249,8 +249,9 @@ def sweep(
     refuse_unknown(plan.annotator, names_in(annotated))
     curves: list[Curve] = []
     notes = [*(() if runs is None else runs.notes), *annotated.notes]
-    for name, data in inputs.systems.items():
-        pred = data.corpus()
+    predicted = {name: data.corpus() for name, data in inputs.systems.items()}
+    plan.refuse_unknown_entities(annotated.labels, {label for pred in predicted.values() for label in pred.labels})
+    for name, pred in predicted.items():
         score = np.full(len(pred.start), np.nan) if pred.score is None else pred.score
         if unknown := np.flatnonzero(np.isnan(score)).tolist():
             where = f"{pred.place(int(pred.doc[unknown[0]]))}, {pred.span_name(unknown[0])}"

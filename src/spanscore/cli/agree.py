@@ -69,8 +69,8 @@ def command(
 
     A single FILE must hold several annotators, such as a Label Studio export, or a folder with a brat folder for each.
 
-    For each pair: precision, recall and F by any measure, and Cohen's kappa on all tokens and on the tokens that at
-    least one of the two marked, and a confusion matrix by the first measure. For all: Krippendorff's alpha on tokens.
+    For each pair: precision, recall and F by any measure, Cohen's kappa on all tokens and on the tokens that at least
+    one of the two marked, and a confusion matrix by the first measure. For all: Krippendorff's alpha on tokens.
     By type and overall, with intervals over documents.
 
     \b

@@ -26,7 +26,7 @@ def command(files: tuple[str, ...], format_: str | None, each: bool, json_: bool
 
     With several files, the first one is the gold data that the others are compared with, unless --each is given. The
     exit code is 1 if there is a problem that makes scores wrong, and 2 if a file cannot be read; with --each, the other
-    files are checked all the same.
+    files are still checked.
 
     \b
     spanscore check gold.jsonl

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 @option(STATISTICS, "--ci", "level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
 @shared.resamples_option
 @shared.cluster_option
-@option(STATISTICS, "--permutations", type=int, default=10_000, show_default=True, help="Permutations for p-values.")
+@option(
+    STATISTICS,
+    "--permutations",
+    type=int,
+    default=10_000,
+    show_default=True,
+    help="Number of permutations for p-values.",
+)
 @option(STATISTICS, "--against", metavar="NAME", help="Test only pairs with this system (default: all pairs).")
 @option(STATISTICS, "--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 @shared.seed_option
@@ -66,7 +73,7 @@ def command(
 ) -> None:
     """Compare systems (NAME=PRED ...) on the same GOLD data, document by document.
 
-    A PRED may be the folder of a run; all are then scored as the runs were, which must not differ in their settings.
+    A PRED may be the folder of a run; all are then scored with the settings of the runs, which must be the same.
 
     \b
     spanscore compare gold.jsonl base=a.jsonl new=b.jsonl -m iou -m exact -o out

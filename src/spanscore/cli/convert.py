@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 @click.argument("source")
 @click.argument("target")
 @option(INPUT, "--from", "from_", metavar="FORMAT", help=shared.format_help)
-@shared.annotator_option
+@shared.annotators_option(
+    "Data with several annotators: write {}; or all: write each document once for each annotator."
+)
 @shared.max_bytes_option
 @option(OUTPUT, "--to", metavar="FORMAT", help="Output format (default: by the extension of TARGET, or spanscore).")
 @shared.quiet_option
 def command(source: str, target: str, from_: str | None, annotator: str | None, to: str | None, quiet: bool) -> None:
     """Read SOURCE and write it to TARGET in another format. '-' is standard input or output.
 
-    What was left out while reading, and what TARGET cannot hold, is reported on stderr.
+    What is left out while reading, or because TARGET cannot hold it, is counted on stderr.
 
     \b
     spanscore convert train.conll train.jsonl

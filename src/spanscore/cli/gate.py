@@ -57,7 +57,7 @@ from spanscore.errors import UsageError
     type=click.Choice(["text", "github"]),
     default="text",
     show_default=True,
-    help="How to print the checks; github: also as annotations, and in the summary of the job.",
+    help="How to print the checks; github adds annotations and a summary of the job.",
 )
 @option(OUTPUT, "--junit", metavar="FILE", help="Write JUnit XML to this file.")
 @option(OUTPUT, "--markdown", metavar="FILE", help="Write a Markdown summary to this file.")
@@ -75,9 +75,10 @@ def command(
     """Check RESULTS (results.json or its folder) against conditions; exit code 1 if one fails.
 
     A condition is [measure:][type:]number=value, in any order, where number is precision, recall or f, or for --max a
-    count of the results or missed; it applies to all systems in the results. Results of a run also have latency.p50,
-    p95 and p99, in seconds per document (--max), and latency.characters_per_second (--min). A drop that
-    may be due to chance, by the interval of the difference, does not fail the gate.
+    count of the results or missed; leak.exposed=0 is leak:exposed=0. It applies to all systems in the results. Results
+    of a run also have latency.p50, p95 and p99, in seconds per document (--max), and latency.characters_per_second
+    (--min). A drop that is not statistically significant does not fail the gate: by a paired permutation test if both
+    results have counts per document, otherwise by their confidence intervals.
 
     \b
     spanscore gate out --min recall=0.9 --min iou:PERSON:recall=0.95

@@ -20,7 +20,12 @@ from spanscore.cli.options import INPUT, OUTPUT, option
     help="Locale; repeat for several.",
 )
 @option(
-    INPUT, "--seed", type=int, default=0, show_default=True, help="Random seed; the same seed gives the same bytes."
+    INPUT,
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Random seed; the same seed gives the same output (with the same version of Faker).",
 )
 @option(
     INPUT, "--templates", metavar="FILE", help="Your own templates, one per line, with placeholders such as {{PERSON}}."

@@ -109,12 +109,16 @@ max_bytes_option = option(
 )
 quiet_option = option(OTHER, "-q", "--quiet", is_flag=True, help="Only print errors to stderr.")
 format_help = "Input format, such as conll or 'conll(column=1)' (default: auto-detected)."
-annotator_option = option(
-    INPUT,
-    "--annotator",
-    metavar="WHO",
-    help="Gold data with several annotators: the NAME of one; the spans that most (majority), any (union) or all of "
-    "them (intersection) have; or all: score against each and sum the counts.",
+_one_version = "the spans of one (NAME), or those that most (majority), any (union) or all of them (intersection) have"
+
+
+def annotators_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare --annotator with a help text; {} in it stands for the choices that all commands share."""
+    return option(INPUT, "--annotator", metavar="WHO", help=what.format(_one_version))
+
+
+annotator_option = annotators_option(
+    "Gold data with several annotators: use {}; or all: score against each and sum the counts."
 )
 scoring_options = together(
     click.argument("gold"),
@@ -160,9 +164,9 @@ _by_options = together(
         "--by",
         multiple=True,
         metavar="WHAT",
-        help="Split scores by type, document or meta.KEY, or recall by a property of gold spans: attr.KEY, "
-        "span.length, span.case, span.words, span.digits, span.seen, lexicon:FILE, or precision by an attr.KEY that "
-        "only predictions have; repeat for several.",
+        help="Split scores by type, document or meta.KEY; recall by a property of gold spans (attr.KEY, span.length, "
+        "span.case, span.words, span.digits, span.seen or lexicon:FILE); or precision by an attr.KEY that only "
+        "predictions have. Repeat for several.",
     ),
     option(INPUT, "--seen", metavar="FILE", help="For --by span.seen: other annotated data, or a .txt list of texts."),
 )

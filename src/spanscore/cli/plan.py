@@ -1,4 +1,4 @@
-"""`spanscore plan`: sample size for a claim, or what may be claimed."""
+"""`spanscore plan`: sample size for a claim, or what you may claim."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from spanscore.cli.options import INPUT, OUTPUT, STATISTICS, option
     STATISTICS,
     "--recall",
     type=shared.share,
-    help="Recall to claim, such as 0.99 or 99%; without it, show what may be claimed.",
+    help="Recall to claim, such as 0.99 or 99%; without it, show what you may claim.",
 )
 @option(STATISTICS, "--confidence", type=shared.share, default=0.95, show_default=True, help="Confidence of the claim.")
 @option(STATISTICS, "--misses", type=int, default=0, show_default=True, help="Number of misses allowed, or observed.")
 @option(INPUT, "--spans", type=int, help="Number of gold spans.")
 @option(INPUT, "--documents", type=int, help="Number of documents that contain these spans.")
-@option(INPUT, "--per-document", type=float, help="Spans per document that contains any, if there is no pilot.")
+@option(
+    INPUT, "--per-document", type=float, help="Mean number of spans in documents that have any, if there is no pilot."
+)
 @option(
     INPUT,
     "--correlation",
     type=float,
-    help="Correlation of misses within a document, if there is no pilot: 0 independent, 1 all or none.",
+    help="Correlation of misses within a document, if there is no pilot: 0 if independent, 1 if all or none.",
 )
 @option(INPUT, "--pilot", metavar="OUT", help="Folder of earlier results, for sizes and correlation by type.")
 @option(INPUT, "-m", "--measure", help="Measure of the pilot (default: leak, or the first that counts spans).")

@@ -20,8 +20,15 @@ from spanscore.cli.options import INPUT, OUTPUT, named, option
     OUTPUT, "-o", "--output", metavar="FILE", help="Page to write (default: report.html in the folder of the results)."
 )
 @option(OUTPUT, "--folder", is_flag=True, help="Write a folder, for more documents than one page can hold.")
-@option(OUTPUT, "--max-mb", type=float, default=25.0, show_default=True, help="Maximum megabytes of a page.")
-@option(OUTPUT, "--right", type=int, default=1000, show_default=True, help="Documents without errors to include.")
+@option(OUTPUT, "--max-mb", type=float, default=25.0, show_default=True, help="Maximum size of a page in MB.")
+@option(
+    OUTPUT,
+    "--right",
+    type=int,
+    default=1000,
+    show_default=True,
+    help="Maximum number of documents without errors to include.",
+)
 @option(OUTPUT, "--title", help="Title of the page.")
 @shared.text_options
 @option(OUTPUT, "--show-text", is_flag=True, help="Show text even if the results were made with --mask or --no-text.")

@@ -48,7 +48,7 @@ run_options = together(
         DETECTION,
         "--resume-anyway",
         is_flag=True,
-        help="Like --resume, even if the detector has changed; recorded in run.json.",
+        help="Resume even if the detector has changed; run.json records what changed.",
     ),
     option(
         DETECTION,

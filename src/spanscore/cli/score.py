@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     SCORING,
     "--type-weights",
     metavar="FILE",
-    help="sets, overlap: lines of gold type, system type, weight; or 'taxonomy(decay=0.5)'.",
+    help="For sets and overlap measures: lines of gold type, system type, weight; or 'taxonomy(decay=0.5)'.",
 )
-@option(SCORING, "--kb-weights", metavar="FILE", help="sets, overlap: lines of gold id, system id, weight.")
-@option(SCORING, "--hipaa-table", metavar="FILE", help="sandbox.hipaa: lines of address type, yes or no.")
+@option(
+    SCORING, "--kb-weights", metavar="FILE", help="For sets and overlap measures: lines of gold id, system id, weight."
+)
+@option(SCORING, "--hipaa-table", metavar="FILE", help="For sandbox.hipaa: lines of address type, yes or no.")
 @option(STATISTICS, "--ci", "level", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
 @shared.resamples_option
 @shared.seed_option
@@ -93,7 +95,7 @@ def command(
 ) -> None:
     """Score systems (PRED, or NAME=PRED) against GOLD spans. '-' reads standard input.
 
-    A PRED may be the folder of a run; it is then scored as the run was.
+    A PRED may be the folder of a run; it is then scored with the settings of the run.
 
     \b
     spanscore score gold.jsonl pred.jsonl

@@ -17,7 +17,7 @@ from spanscore.errors import UsageError
 @option(INPUT, "--gold-format", metavar="FORMAT", help="Format of the gold data (default: auto-detected).")
 @option(INPUT, "--pred-format", metavar="FORMAT", help="Format of the predictions (default: auto-detected).")
 @option(INPUT, "--pred-map", metavar="FILE", help="Lines 'from: to' that rename labels of predictions.")
-@shared.annotator_option
+@shared.annotators_option("Gold data with several annotators: look at {}.")
 @shared.max_bytes_option
 @option(SCORING, "--min-score", type=float, default=0.5, show_default=True, help="Minimum score of a prediction.")
 @option(
@@ -27,7 +27,7 @@ from spanscore.errors import UsageError
     metavar="N",
     help="Systems that must find a span (default: two, or the only one).",
 )
-@option(INPUT, "--corrected", metavar="FILE", help="Corrected tasks: write GOLD with their documents replaced.")
+@option(INPUT, "--corrected", metavar="FILE", help="Corrected tasks; write GOLD with these documents replaced.")
 @option(INPUT, "--corrected-format", metavar="FORMAT", help="Format of the corrected tasks (default: auto-detected).")
 @option(OUTPUT, "-o", "--output", metavar="FILE", help="File to write; '-' prints only its content.")
 @option(
@@ -56,9 +56,9 @@ def command(
 ) -> None:
     """Find spans of GOLD that may be wrong, with the predictions of systems (PRED, or NAME=PRED) or without.
 
-    Suspects are spans that confident systems agree on against the gold data, text labelled in two ways, and text
-    labelled in one place in a document but not elsewhere. Export them as tasks, correct them in Label Studio or
-    doccano, and read the export back with --corrected.
+    Suspects are spans on which confident systems agree with each other but not with the gold data, text labelled in two
+    ways, and text labelled in one place in a document but not elsewhere. Export them as tasks, correct them in Label
+    Studio or doccano, and read the export back with --corrected.
 
     \b
     spanscore suspects gold.jsonl a.jsonl b.jsonl -o suspects.jsonl

@@ -25,7 +25,7 @@ from spanscore.errors import UsageError
     help="Find the best precision with at least this recall, instead of the best F.",
 )
 @option(SCORING, "--at", type=float, multiple=True, help="Also show the scores at this threshold; repeat for several.")
-@option(SCORING, "--bins", type=int, default=10, show_default=True, help="Score bins for calibration.")
+@option(SCORING, "--bins", type=int, default=10, show_default=True, help="Number of bins for calibration.")
 @option(OUTPUT, "--json", "json_", metavar="FILE", help="Write the curves as JSON; '-' prints only JSON.")
 @option(
     OUTPUT,
@@ -50,7 +50,8 @@ def command(
 ) -> None:
     """Score systems (PRED, or NAME=PRED) at every threshold of their predictions' scores.
 
-    A PRED may be the folder of a run; it is then scored as the run was, with predictions of any score.
+    A PRED may be the folder of a run; it is then scored with the settings of the run, but
+    with predictions of any score.
 
     \b
     spanscore sweep gold.jsonl pred.jsonl -m iou

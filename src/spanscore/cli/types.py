@@ -19,7 +19,7 @@ from spanscore.cli.options import INPUT, OUTPUT, option
 @shared.max_bytes_option
 @option(OUTPUT, "--json", "json_", is_flag=True, help="Print JSON.")
 def command(files: tuple[str, ...], format_: str | None, json_: bool, taxonomy: Any, **maps: Any) -> None:
-    """Show the type of each label of FILES in the taxonomy, why, and which labels have no match on the other side.
+    """Show the type of each label of FILES, how it was found, and which labels have no match on the other side.
 
     The first file is the gold data, the others are systems. A FILE may be the name of a label set, such as Presidio.
     Without files, list the taxonomy: its branches, types and label sets.

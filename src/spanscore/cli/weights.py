@@ -19,7 +19,7 @@ from spanscore.errors import InputError, UsageError
 def command(hierarchy: str, decay: float) -> None:
     """Print weights for --type-weights from HIERARCHY, a JSON object of types and lists of their subtypes.
 
-    A system type that is an ancestor of the gold type, d steps up, gets the weight decay to the power of d.
+    A system type that is an ancestor of the gold type, d steps up, gets a weight of decay to the power of d.
 
     \b
     echo '{"place": ["city", "state"]}' > types.json

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def judge_by_coverage(pairing: Pairing) -> Judgement:
-    """Judge a gold span as right if all its characters are predicted as its type, and a prediction the other way round.
+    """Judge a gold span as right if all its characters are predicted as its type, and vice versa for predictions.
 
     A gold span that is not right is a wrong type if a prediction of another type covers all of it. Spans of one side
     and type must not overlap.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from spanscore.align import Pairing
     from spanscore.align.account import Account
+    from spanscore.corpus.columns import Bools, Longs
     from spanscore.measures.judgement import Judgement
     from spanscore.tally import Tally
 
@@ -58,6 +59,13 @@ class Measure(Value, ABC):
     def counted_spans(self, pairing: Pairing) -> Pairing:
         """Return the spans that this measure counts: those of the pairing or, as masks, all that hide text."""
         return pairing if not self.masks or pairing.as_masks is None else pairing.as_masks
+
+    def found_units(self, pairing: Pairing) -> tuple[Pairing, Longs, Bools] | None:
+        """Return the spans, the unit that each gold span belongs to, and whether each unit is found.
+
+        Only measures that count units of several gold spans, such as entities, have them.
+        """
+        return None
 
     def has_precision(self, over: str) -> bool:
         """Return whether parts by type, document or slice (`over`) have a precision, which averages need.

@@ -102,6 +102,18 @@ class Judgement:
         np.maximum.at(best, gold, iou)
         return cls(pairing, cell, partner, best, found, wrong_for, np.flatnonzero(~in_cell), typed=typed)
 
+    def types_in(self, pairing: Pairing) -> tuple[tuple[str, ...], Ints]:
+        """Return the labels of a pairing, and that of each gold span in it.
+
+        Where the measure gives all spans one label, it is that of the first span of the pairing in its place.
+        """
+        mine, typed = self.pairing.gold, pairing.gold
+        if mine.labels == typed.labels or not len(typed.doc):
+            return mine.labels, mine.label
+        stride = np.int64(1 + max(int(one.end.max(initial=0)) for one in (mine, typed)))
+        place = np.searchsorted(typed.doc * stride + typed.start, mine.doc * stride + mine.start, side="right") - 1
+        return typed.labels, typed.label[np.maximum(place, 0)]
+
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
         """Count spans by gold label and predicted label; None is missed (as predicted) or spurious (as gold)."""
         labels = (*self.pairing.labels, None)

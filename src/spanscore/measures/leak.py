@@ -37,10 +37,11 @@ class Leak(Measure):
     """Gold spans that masking every prediction hides, whatever the predictions' types.
 
     A gold span is hidden if every counted character lies under some prediction, exposed if none does, else partly
-    hidden; a span of ignored characters alone counts whole. R = hidden / annotated. A prediction that overlaps no gold
-    span is needless: P = (predicted - needless) / predicted. Types are those of the gold spans; predictions belong to
-    none. Every prediction masks: overlapping ones also with --resolve, and those of types that --entities,
-    --shared-types or --ignore leave out; one that touches only gold spans of such types does not count.
+    hidden; a span that has only ignored characters must be covered completely. R = hidden / annotated. A prediction
+    that overlaps no gold span is needless: P = (predicted - needless) / predicted. Types are those of the gold spans;
+    predictions belong to none. Every prediction masks: overlapping ones also with --resolve, and those of types that
+    --entities, --shared-types or --ignore leave out; a prediction that overlaps only such spans is neither right nor
+    needless.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0], [0], [13], ["PATIENT"], text=["Dr. Ana Lopez, cardiology"])
@@ -156,11 +157,20 @@ class LeakEntity(Leak):
     def tally(self, pairing: Pairing) -> Tally:
         """Count entities by what masking does to their mentions, and predictions."""
         spans = self.counted_spans(pairing)
-        pairing = spans.distinct(self.identity)
-        number, first = pairing.once(entities)
-        fate = _together(number, len(first), pairing.once(fates, self.ignore))
+        pairing, _, first, fate = self._entities(spans)
         counted = pairing if pairing is spans else _with_predictions(pairing, spans)
         return self._count(counted, pairing.gold.doc[first], pairing.gold.label[first], fate)
+
+    def found_units(self, pairing: Pairing) -> tuple[Pairing, Longs, Bools]:
+        """Return the mentions, the entity of each, and whether each entity is hidden."""
+        mentions, number, _, fate = self._entities(self.counted_spans(pairing))
+        return mentions, number, fate == HIDDEN
+
+    def _entities(self, spans: Pairing) -> tuple[Pairing, Longs, Longs, NDArray[np.uint8]]:
+        """Return the mentions, the entity of each, and the first mention and the fate of each entity."""
+        mentions = spans.distinct(self.identity)
+        number, first = mentions.once(entities)
+        return mentions, number, first, _together(number, len(first), mentions.once(fates, self.ignore))
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from spanscore.align.span_groups import NONE
 from spanscore.measures.interface import Measure
 from spanscore.tally import Tally
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from spanscore.align import Pairing
     from spanscore.align.span_groups import SpanGroups
+    from spanscore.corpus.columns import Bools, Longs
     from spanscore.measures.judgement import Judgement
 
 
@@ -30,8 +32,9 @@ class SpanRecall(Unlisted, Measure):
     """What another measure finds of each group of gold spans.
 
     Precision and F are undefined: a prediction that finds nothing belongs to no gold span. Where the measure finds or
-    misses whole spans, its judgement of all spans is split, so that the groups add up to the whole. Any other measure
-    counts the gold spans of each group by themselves, with the predictions that overlap them.
+    misses whole spans, its judgement of all spans is split, so that the groups add up to the whole. Units of several
+    spans, such as entities, belong to the group of their first span that has a value. Any other measure counts the gold
+    spans of each group by themselves, with the predictions that overlap them.
     """
 
     f_without_hits: ClassVar[float] = math.nan
@@ -55,7 +58,17 @@ class SpanRecall(Unlisted, Measure):
             hit = np.flatnonzero(judged.cell == spans.gold.label)
             doc = spans.gold.doc
             return Tally.count(spans, {"found": (doc[hit], codes[hit]), "annotated": (doc, codes)}, labels=names)
+        if (units := self.of.found_units(pairing)) is not None:
+            return self._of_units(*units)
         return self._by_themselves(self.of.counted_spans(pairing))
+
+    def _of_units(self, spans: Pairing, number: Longs, found: Bools) -> Tally:
+        codes, names = self.groups.group(spans)
+        valueless = codes == (names.index(NONE) if NONE in names else -1)
+        order = np.lexsort((np.arange(len(number)), valueless, number))
+        first = order[np.searchsorted(number[order], np.arange(len(found)))]
+        doc, code = spans.gold.doc[first], codes[first]
+        return Tally.count(spans, {"found": (doc[found], code[found]), "annotated": (doc, code)}, labels=names)
 
     def _by_themselves(self, spans: Pairing) -> Tally:
         names = self.groups.group(spans)[1]

@@ -41,7 +41,7 @@ def to_json(result: Result) -> bytes:
             "recall": known(row.score.recall),
             "f": known(row.score.f),
             "beta": row.score.beta,
-            "counts": row.score.counts,
+            "counts": row.counts,
             **_interval(row, None if result.bootstrap is None else result.bootstrap.cluster),
             "signature": scores[row.system, row.measure, row.level].signature,
         }

@@ -34,7 +34,7 @@ def records(result: Result) -> list[dict[str, Any]]:
                 ends = (None, None) if line.interval is None else getattr(line.interval, name)
                 row[f"{name}_low"], row[f"{name}_high"] = map(known, ends)
         row["beta"] = line.score.beta
-        row |= {name: line.score.counts.get(name) for name in counts}
+        row |= {name: line.counts.get(name) for name in counts}
         found.append({**row, "signature": signatures[line.system, line.measure, line.level]})
     return found
 

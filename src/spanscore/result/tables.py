@@ -7,7 +7,7 @@ import io
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
 from spanscore.align.span_groups import is_span_property, shown_split
@@ -52,6 +52,11 @@ class Row:
     def has_scores(self) -> bool:
         """Whether its scores say something; predictions of other types may cover a type that is not looked for."""
         return self.looked_for or self.score.recall > 0
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The counts; None are those that such a row does not have."""
+        return {name: None if name in self.absent else value for name, value in self.score.counts.items()}
 
     @property
     def name(self) -> str:
@@ -330,7 +335,7 @@ def _count_names(lines: list[Row]) -> list[str]:
 
 
 def _count(line: Row, name: str, *, exact: bool = False) -> str:
-    value = None if name in line.absent else line.score.counts.get(name)
+    value = line.counts.get(name)
     if value is None or value != value:
         return "" if value is None or exact else UNDEFINED
     return f"{value:z.3f}" if isinstance(value, float) and not exact else repr(value)
