@@ -73,14 +73,18 @@ def parquet(path: Path) -> Path:
 def measure(folder: Path) -> dict[str, Run]:
     """Return all measurements."""
     found = {"nothing": score(*write(folder, 1, 1), rounds=7)}
-    for count in (1_000, 10_000, 100_000, 1_000_000):
-        gold, pred = write(folder, count)
-        found[f"{count:,} documents"] = score(gold, pred, spans=16 * count, rounds=7 if count < 100_000 else 3)
+    for count in (1_000, 10_000, 100_000):
+        found[f"{count:,} documents"] = score(*write(folder, count), spans=16 * count, rounds=7)
+    gold, pred = write(folder, 1_000_000)
     spans, named = 16_000_000, "1,000,000 documents"
-    found[f"{named}, --jobs 2"] = score(gold, pred, "--jobs", "2", spans=spans, rounds=3)
+    inputs = {"": (gold, pred), " from Parquet": (parquet(gold), parquet(pred))}
+    for _ in range(5):  # what is compared takes turns
+        for where, files in inputs.items():
+            for jobs, more in {"": [], ", --jobs 2": ["--jobs", "2"]}.items():
+                name = f"{named}{where}{jobs}"
+                run = score(*files, *more, spans=spans, rounds=1)
+                found[name] = min(found.get(name, run), run, key=lambda one: one.seconds)
     found[f"{named}, predictions in another order"] = score(gold, shuffled(pred), spans=spans, rounds=1)
-    found[f"{named} from Parquet"] = score(parquet(gold), parquet(pred), spans=spans, rounds=3)
-    found[f"{named} from Parquet, --jobs 2"] = score(parquet(gold), parquet(pred), "--jobs", "2", spans=spans, rounds=3)
     both = [f"a={pred}", f"b={shuffled(pred)}"]
     found[f"{named}, two systems compared"] = call("compare", str(gold), *both, "-q", spans=spans + 8_000_000, rounds=1)
     for spans in (10, 100, 1_000, 10_000, 100_000):
