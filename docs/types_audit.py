@@ -52,7 +52,7 @@ def page() -> str:
             width=120,
         ),
         "",
-        "A label of the predictions meets a gold label if both have the same type. *Why* says how the type was found: the label",
+        "A label of the predictions matches a gold label if both have the same type. *Why* says how the type was found: the label",
         "is the name of the type (exact), a known label of it (alias), or either after a country (country prefix).",
         "",
     ]
@@ -86,14 +86,14 @@ def _table(side: AuditedSide) -> list[str]:
     for one in side.labels:
         label, kind, branch, why, meets = cells(one)
         rows.append(f"| `{label}` | `{kind}` | `{branch}` | {why} | {meets.replace('_', chr(92) + '_')} |")
-    return [f"| {side.name} | type | branch | why | meets |", "| :--- | :--- | :--- | :--- | :--- |", *rows]
+    return [f"| {side.name} | type | branch | why | matches |", "| :--- | :--- | :--- | :--- | :--- |", *rows]
 
 
 def _summary(side: AuditedSide, other: str) -> list[str]:
-    """Return which labels of a side meet a label of the other side, and at which level."""
+    """Return which labels of a side match a label of the other side, and at which level."""
     found = {level: [f"`{one.label}`" for one in side.labels if one.level == level] for level in LEVELS}
     said = {
-        "type": f"Of {len(side.labels)} labels of {side.name}, {{}} meet a label of {other} by type.",
+        "type": f"Of {len(side.labels)} labels of {side.name}, {{}} match a label of {other} by type.",
         "branch": "By branch only: {}.",
         "none": "Neither by type nor by branch: {}.",
     }
