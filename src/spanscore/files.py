@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from spanscore.errors import InputError, UsageError, printable
 
@@ -24,7 +25,7 @@ except ImportError:  # there is none on Windows
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 SCORED = (
     "results.json",
@@ -143,7 +144,8 @@ def output_folder(
             _remove_folders(target)
             new = Path(mkdtemp(prefix=_NEW, dir=target))
             try:
-                yield new
+                with _uncollected():
+                    yield new
                 names = sorted((path.name for path in new.iterdir()), key=lambda name: (name == last, name))
                 removed = [name for name in stale if is_output(name) and name not in names]
                 (new / _PLAN).write_text(json.dumps({"move": names, "remove": removed}), "utf-8")
@@ -161,6 +163,18 @@ def output_folder(
         if created:
             with suppress(OSError):  # it is not empty unless writing failed
                 target.rmdir()
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the garbage collector: rows by the thousand have no cycles, but it would traverse them again and again."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 def finish_interrupted(folder: str | Path) -> None:
@@ -325,12 +339,14 @@ def _finish(folder: Path) -> None:
         shutil.rmtree(ready)
 
 
+CELL = "\0"
+"""What cells that are made safe begin with; in a text, it is one of the separators."""
 FORMULA = re.compile(
-    # where a program may begin a cell: at its beginning, a separator or a quotation mark; what is skipped; a formula
-    r"""((?:^|[,;|\t\r\n"])[\s"'\u200b\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"""
+    # where a program may begin a cell: at a separator or a quotation mark; what is skipped; a formula
+    r"""([\0,;|\t\r\n"][\s"'\u200b\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"""
 )
-STARTS_FORMULA = re.compile(r"[=+\-@\uff1d\uff0b\uff0d\uff20]")
 LEADING = ("\t", "\r", "\n")
+_LEADING = re.compile(r"\0(?=[\t\r\n])")
 
 
 def safe_cell(text: str) -> str:
@@ -341,8 +357,33 @@ def safe_cell(text: str) -> str:
     >>> safe_cell("=1+1"), safe_cell("X;=20+1;"), safe_cell("PERSON")
     ("'=1+1", "X;'=20+1;", 'PERSON')
     """
-    safe = FORMULA.sub(r"\1'", text) if STARTS_FORMULA.search(text) else text
-    return f"'{safe}" if text.startswith(LEADING) and not safe.startswith("'") else safe
+    return _LEADING.sub(f"{CELL}'", FORMULA.sub(r"\1'", CELL + text))[1:]
+
+
+def write_csv(file: IO[bytes], columns: Mapping[str, Sequence[str] | Sequence[int]]) -> None:
+    """Write columns as CSV, in which text is quoted and no cell is a formula.
+
+    Columns are made safe and quoted as a whole, which takes half the time of a writer that goes cell by cell.
+
+    >>> file = BytesIO()
+    >>> write_csv(file, {"text": ["=1", "Ann"], "start": [0, 3]})
+    >>> print(file.getvalue().decode(), end="")
+    "text","start"
+    "'=1",0
+    "Ann",3
+    """
+    cells = [_quoted(column) if column and isinstance(column[0], str) else column for column in columns.values()]
+    row = ",".join("%s" if column and isinstance(column[0], int) else '"%s"' for column in columns.values()) + "\n"
+    head = ",".join(f'"{name}"' for name in columns) + "\n"
+    file.write((head + "".join([row % one for one in zip(*cells, strict=True)])).encode("utf-8", "backslashreplace"))
+
+
+def _quoted(cells: Sequence[Any]) -> list[str]:
+    """Return cells that are safe, with their quotation marks doubled."""
+    together = CELL.join(cells)
+    if together.count(CELL) != len(cells) - 1:
+        return [safe_cell(cell).replace('"', '""') for cell in cells]
+    return safe_cell(together).replace('"', '""').split(CELL)
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from spanscore.align.invented import is_invented
 from spanscore.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from spanscore.align.pairing import Pairing
     from spanscore.corpus import Corpus
-    from spanscore.corpus.columns import Bools, Floats, Longs
+    from spanscore.corpus.columns import Bools, Floats, Ints, Longs
     from spanscore.measures import Judgement
 
 VERDICTS = (
@@ -84,6 +85,10 @@ class Verdicts(NamedTuple):
     partner: Longs
     iou: Floats
 
+    def at(self, rows: Longs) -> Verdicts:
+        """Return those on some spans."""
+        return Verdicts(self.verdict[rows], self.partner[rows], self.iou[rows])
+
 
 def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
     """Return the verdicts on the gold spans and on the predictions."""
@@ -125,64 +130,75 @@ def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
 def errors(
     judgement: Judgement, *, correct: bool = False, text_ends: Longs | None = None, ids: bool = False
 ) -> Iterator[Error]:
-    """Yield every wrong span (with `correct`, every span), sorted by document and offset, gold before predicted.
+    """Return every wrong span (with `correct`, every span), sorted by document and offset, gold before predicted.
 
     With `ids`, spans are shown with the ids of their entities.
 
     An invented mention has no place in the text; its offsets are the end of the text (`text_ends`, by document).
     """
-    pairing = judgement.pairing
-    gold, pred = pairing.gold, pairing.pred
-    found: list[tuple[tuple[int, int, int], Place, str, float, str, Place | None, int]] = []
-    for name, mine, other, (verdict, partner, overlap) in zip(
-        ("gold", "predicted"), (gold, pred), (pred, gold), verdicts(judgement), strict=True
-    ):
-        chosen = np.arange(len(verdict)) if correct else np.flatnonzero(verdict != CORRECT)
-        columns = (mine.doc[chosen], verdict[chosen], overlap[chosen])
-        places_ = zip(places(mine, chosen, ids=ids), places(other, partner[chosen], ids=ids), strict=True)
-        listed = zip(places_, chosen.tolist(), *(column.tolist() for column in columns), strict=True)
-        found += [
-            ((doc, *span[:2]), span, VERDICTS[what], iou, name, near, row)
-            for (span, near), row, doc, what, iou in listed
-            if span
-        ]
-    texts, names = pairing.text, gold.ids.tolist()
+    gold, pred = judgement.pairing.gold, judgement.pairing.pred
+    of_gold, of_pred = verdicts(judgement)
     ranges = None if judgement.exposure is None else judgement.exposure.readable()
-    for (doc, _, _), span, what, iou, name, near, row in sorted(found, key=itemgetter(0)):
-        text = texts[doc]
-        where = span
-        if text_ends is not None and what == VERDICTS[INVENTED]:
-            where = span._replace(start=int(text_ends[doc]), end=int(text_ends[doc]))
-        readable: tuple[tuple[int, int], ...] = ()
-        if ranges is not None and name == "gold":
-            what = HIDDEN if what == VERDICTS[CORRECT] else what
-            readable = ranges[row]
-        if what == VERDICTS[WRONG_ATTRIBUTE] and near is not None and near.kbid != span.kbid:
-            what = WRONG_LINK
-        yield Error(
-            document=names[doc],
-            side=name,
-            span=where,
-            verdict=what,
-            iou=iou,
-            counterpart=near,
-            text=None if text is None else text[span.start : span.end],
-            readable=readable,
-        )
+    found: list[Error] = []
+    keys = []
+    for name, mine, other, judged in (("gold", gold, pred, of_gold), ("predicted", pred, gold, of_pred)):
+        rows = np.arange(len(judged.verdict)) if correct else np.flatnonzero(judged.verdict != CORRECT)
+        keys.append((mine.end[rows], mine.start[rows], mine.doc[rows]))
+        spans, others = places(mine, rows, ids=ids), places(other, judged.partner[rows], ids=ids)
+        readable = None if ranges is None or name == "predicted" else [ranges[row] for row in rows.tolist()]
+        found += _errors(name, judgement.pairing, mine.doc[rows], judged.at(rows), spans, others, readable, text_ends)
+    order = np.lexsort([np.concatenate(both) for both in zip(*keys, strict=True)])
+    return (found[place] for place in order.tolist())
 
 
-def places(side: Corpus, rows: Longs, *, ids: bool = False) -> Iterator[Place | None]:
-    """Yield the spans in these rows, with the ids of their entities if asked for, or None for a row of -1."""
-    if not len(side.doc):
-        yield from [None] * len(rows)
-        return
-    scores = [None] * len(rows) if side.score is None else side.score[rows].tolist()
-    entities = side.attrs[ENTITY].take(rows).tolist() if ids and ENTITY in side.attrs else [None] * len(rows)
-    columns = side.start[rows].tolist(), side.end[rows].tolist(), side.label[rows].tolist()
-    for row, start, end, label, score, entity in zip(rows.tolist(), *columns, scores, entities, strict=True):
-        known = None if score is None or score != score else score
-        kbid = None if entity is None else printable(str(entity))
-        yield None if row < 0 else Place(start, end, side.labels[label], known, kbid)
+def _errors(
+    side: str,
+    pairing: Pairing,
+    doc: Ints,
+    judged: Verdicts,
+    spans: list[Any],
+    others: list[Any],
+    readable: list[tuple[tuple[int, int], ...]] | None,
+    text_ends: Longs | None,
+) -> list[Error]:
+    """Return the errors of one side, in the order of its rows."""
+    docs, names, texts = doc.tolist(), pairing.gold.ids.tolist(), pairing.text
+    kinds = [VERDICTS[code] for code in judged.verdict.tolist()]
+    if readable is not None:
+        kinds = [HIDDEN if kind == "correct" else kind for kind in kinds]
+    for place in np.flatnonzero(judged.verdict == WRONG_ATTRIBUTE).tolist():
+        if others[place] is not None and others[place].kbid != spans[place].kbid:
+            kinds[place] = WRONG_LINK
+    inside = [
+        None if (text := texts[number]) is None else text[span[0] : span[1]]
+        for number, span in zip(docs, spans, strict=True)
+    ]
+    if text_ends is not None:
+        for place in np.flatnonzero(judged.verdict == INVENTED).tolist():
+            end = int(text_ends[docs[place]])
+            spans[place] = spans[place]._replace(start=end, end=end)
+    columns = kinds, judged.iou.tolist(), others, inside, readable or [()] * len(docs)
+    return list(map(Error, [names[one] for one in docs], repeat(side), spans, *columns))
+
+
+def places(side: Corpus, rows: Longs, *, ids: bool = False) -> list[Any]:
+    """Return the spans in these rows, with the ids of their entities if asked for, or None for a row of -1."""
+    present = np.flatnonzero(rows >= 0)
+    at, names = rows[present], side.labels
+    scores: Iterable[float | None] = repeat(None)
+    if side.score is not None:
+        scores = (None if score != score else score for score in side.score[at].tolist())
+    entities: Iterable[str | None] = repeat(None)
+    if ids and ENTITY in side.attrs:
+        entities = (None if one is None else printable(str(one)) for one in side.attrs[ENTITY].take(at).tolist())
+    labels = [names[code] for code in side.label[at].tolist()]
+    known = list(map(Place, side.start[at].tolist(), side.end[at].tolist(), labels, scores, entities))
+    if len(known) == len(rows):
+        return known
+    spans: list[Any] = [None] * len(rows)
+    for place, span in zip(present.tolist(), known, strict=True):
+        spans[place] = span
+    return spans
 
 
 def _not_retyped(judgement: Judgement, rows: Longs) -> Bools:

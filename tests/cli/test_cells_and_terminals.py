@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calls import spanscore, write
-from spanscore.files import safe_cell, visible
+from spanscore.files import safe_cell, visible, write_csv
 
 STARTS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 EVIL = [
@@ -38,6 +38,16 @@ EVIL = [
 
 def cells(line: str, separator: str) -> list[str]:
     return [cell for row in csv.reader(io.StringIO(line, newline=""), delimiter=separator) for cell in row]
+
+
+@given(st.lists(st.one_of(st.sampled_from(EVIL), st.text("=+-@;,\t\r\n\"'| aX\0\ud800", max_size=6)), max_size=5))
+def test_columns_are_written_as_a_cell_by_cell_writer_does(texts: list[str]) -> None:
+    out, table = io.StringIO(), io.BytesIO()
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(["text", "place"])
+    writer.writerows([safe_cell(text), place] for place, text in enumerate(texts))
+    write_csv(table, {"text": texts, "place": list(range(len(texts)))})
+    assert table.getvalue() == out.getvalue().encode("utf-8", "backslashreplace")
 
 
 @given(st.one_of(st.sampled_from(EVIL), st.text("=+-@;,\t\r\n\"'| aX\u00a0\u200b\ufeff\uff1d", max_size=12)))

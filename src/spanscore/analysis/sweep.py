@@ -320,6 +320,8 @@ def _curves(
     """Yield the overall curve and that of each type, or only of these types."""
     pairing = measure.counted_spans(pairing)
     fields, labels, threshold, label, change = _changes(pairing, measure)
+    order = np.argsort(-threshold, kind="stable")
+    threshold, label, change = threshold[order], label[order], change[order]
     judged = measure.judge(pairing)
     score, right, of = judged.pairing.pred.score, judged.right, judged.pairing.pred.label
     assert score is not None
@@ -330,10 +332,10 @@ def _curves(
         if not mine.any():
             continue
         rows = slice(None) if kind is None or measure.type_blind else of == judged.pairing.labels.index(kind)
-        steps, place = np.unique(-threshold[mine], return_inverse=True)
-        sums = np.zeros((len(steps), change.shape[1]), change.dtype)
-        np.add.at(sums, place, change[mine])
-        if not len(steps) or steps[0] != -np.inf:
+        steps = -threshold[mine]
+        first = np.flatnonzero(np.append(True, steps[1:] != steps[:-1]))
+        steps, sums = steps[first], np.add.reduceat(change[mine], first, axis=0)
+        if steps[0] != -np.inf:
             steps, sums = np.append(-np.inf, steps), np.concatenate([np.zeros_like(sums[:1]), sums])
         if kind is not None:  # scores of other types change nothing here
             changing = np.append(True, sums[1:].any(axis=1))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, ClassVar
 
 from spanscore.errors import InputError, unknown
-from spanscore.files import FORMULA, LEADING
+from spanscore.files import CELL, FORMULA, LEADING
 from spanscore.formats.documents import RawDocument, RawSpan
 from spanscore.formats.interface import CERTAIN, Claim, Losses, Sample
 from spanscore.formats.records import number, whole
@@ -121,7 +121,7 @@ def _line(cells: list[str], delimiter: str) -> bytes:
 
 def _quoted(cell: str) -> str:
     """Return a cell that no spreadsheet runs as a formula; `_plain` undoes it, also if the cell was quoted before."""
-    safe = FORMULA.sub(r"\1'", cell)
+    safe = FORMULA.sub(r"\1'", CELL + cell)[1:]
     return f"'{safe}" if cell.lstrip("'").startswith(LEADING) else safe
 
 
@@ -132,4 +132,4 @@ def _plain(cell: str) -> str:
     [True, True, True, True, True, True, True, True]
     """
     cell = cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(LEADING) else cell
-    return FORMULA.sub(lambda match: match[1].removesuffix("'"), cell)
+    return FORMULA.sub(lambda match: match[1].removesuffix("'"), CELL + cell)[1:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ PARTIAL, FINISHED = UNFINISHED, PREDICTIONS
 KEY, RUN = "run.partial.json", "run.json"
 Change = dict[str, Any]
 """A change of the detector: the digest of its fingerprint `before`, and what `changed`."""
+LINES = 10_000
+"""How many lines are encoded at once."""
 FAILURE = "failure"
 """The metadata field with the reason why the detector failed on a document."""
 
@@ -171,8 +174,9 @@ def record(name: str, detection: Detection) -> Document:
 def write(file: IO[bytes], detections: Iterable[tuple[str, Detection]]) -> None:
     """Write all predictions, one line per document."""
     encoder = msgspec.json.Encoder()
-    for name, detection in detections:
-        file.write(encoder.encode(record(name, detection)) + b"\n")
+    waiting = iter(detections)
+    while block := [record(*one) for one in islice(waiting, LINES)]:
+        file.write(encoder.encode_lines(block))
 
 
 def _read(path: Path) -> tuple[dict[str, Detection], int]:

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest
 
-from spanscore.files import safe_cell
-from spanscore.report.error_tables import safe_label
+from spanscore.files import write_csv
 from spanscore.result.privacy import excerpt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spanscore.result import Scores
     from spanscore.result.privacy import Text
     from spanscore.verdicts import Error
 
 NAME = "leaks.csv"
-COLUMNS = (
-    "occurrences",
-    "document",
-    "start",
-    "end",
-    "text",
-    "gold_type",
-    "verdict",
-    "readable",
-    "readable_text",
-)
 
 
 def write_leaks(file: IO[bytes], scores: Scores, *, text: Text) -> int:
@@ -38,40 +26,36 @@ def write_leaks(file: IO[bytes], scores: Scores, *, text: Text) -> int:
     `occurrences` is how often the same text, in upper or lower case, leaks; the most frequent ones come first, and
     those of one text stand together. Without text, every leak counts as one of its own.
     """
-    keys: list[bytes | None] = []
-    rows: list[list[str | int]] = []
-    for one in scores.errors():
-        if one.side == "gold":
-            keys.append(None if one.text is None else xxh3_128_digest(one.text.casefold().encode("utf-8", "replace")))
-            rows.append(_row(one, text))
-    times: Counter[bytes | None] = Counter(key for key in keys if key is not None)
+    leaks = [one for one in scores.errors() if one.side == "gold"]
+    keys = [None if one.text is None else _key(one.text) for one in leaks]
+    times: Counter[bytes | None] = Counter(keys)
+    times[None] = 1
     first: dict[bytes | None, int] = {}
     for place, key in enumerate(keys):
         first.setdefault(key, place)
-
-    def order(place: int) -> tuple[int, int, int]:
-        return -times.get(keys[place], 1), first[keys[place]], place
-
-    wrapper = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
-    writer = csv.writer(wrapper, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(COLUMNS)
-    for place in sorted(range(len(rows)), key=order):
-        writer.writerow([times.get(keys[place], 1), *rows[place]])
-    wrapper.detach()
-    return len(rows)
+    order = sorted(range(len(leaks)), key=lambda place: (-times[keys[place]], first[keys[place]]))
+    write_csv(file, _columns([leaks[place] for place in order], [times[keys[place]] for place in order], text))
+    return len(leaks)
 
 
-def _row(one: Error, text: Text) -> list[str | int]:
-    """Return the cells after the number of occurrences."""
-    start = one.span.start
-    parts = " … ".join((one.text or "")[a - start : b - start] for a, b in one.readable)
-    return [
-        safe_cell(one.document),
-        start,
-        one.span.end,
-        safe_cell(excerpt(one.text, text) or ""),
-        safe_label(one.span.label),
-        one.verdict,
-        " ".join(f"{a}:{b}" for a, b in one.readable),
-        safe_cell(excerpt(parts, text) or ""),
-    ]
+def _key(text: str) -> bytes:
+    return xxh3_128_digest(text.casefold().encode("utf-8", "replace"))
+
+
+def _columns(leaks: Sequence[Error], occurrences: list[int], text: Text) -> dict[str, list[Any]]:
+    return {
+        "occurrences": occurrences,
+        "document": [one.document for one in leaks],
+        "start": [one.span.start for one in leaks],
+        "end": [one.span.end for one in leaks],
+        "text": [excerpt(one.text, text) or "" for one in leaks],
+        "gold_type": [one.span.label for one in leaks],
+        "verdict": [one.verdict for one in leaks],
+        "readable": [" ".join([f"{start}:{end}" for start, end in one.readable]) for one in leaks],
+        "readable_text": [excerpt(_readable(one), text) or "" for one in leaks],
+    }
+
+
+def _readable(leak: Error) -> str:
+    start, content = leak.span.start, leak.text or ""
+    return " … ".join([content[a - start : b - start] for a, b in leak.readable])

@@ -30,10 +30,12 @@ def excerpt(text: str | None, how: Text) -> str | None:
     >>> len(excerpt("a" * 5000, "show")), excerpt("Ann", "mask")
     (1000, 'Xxx')
     """
-    if text is not None and len(text) > LONGEST:
+    if text is None or how == "hide":
+        return None
+    if len(text) > LONGEST:
         half = LONGEST // 2
         text = f"{text[:half]}…{text[1 - half :]}"
-    return allowed(text, how)
+    return text if how == "show" else shape(text)
 
 
 def shape(text: str) -> str:

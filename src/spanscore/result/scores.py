@@ -278,6 +278,12 @@ class Scores:
 
     def split(self, what: str) -> tuple[Sequence[str], Counts]:
         """Return the names of the slices and one row of counts for each."""
+        known: dict[str, tuple[Sequence[str], Counts]] = self.__dict__.setdefault("_splits", {})
+        if what not in known:  # averages and several outputs need the same ones
+            known[what] = self._split(what)
+        return known[what]
+
+    def _split(self, what: str) -> tuple[Sequence[str], Counts]:
         if what == "document" and not self.measure.needs_all_documents:
             return self.tally.documents, self.tally.by_document()
         named = dict(self.parts(what))

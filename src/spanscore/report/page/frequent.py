@@ -63,9 +63,9 @@ def _keys(examples: Examples, pairing: Pairing, rows: Longs, text: Text) -> Iter
     doc, alone = examples.doc[rows].tolist(), examples.alone[rows].tolist()
     at = np.where(examples.alone[rows], examples.pred_row[rows], examples.gold_row[rows]).tolist()
     columns = [(side.start.tolist(), side.end.tolist(), side.label.tolist()) for side in (examples.gold, examples.pred)]
-    labels = examples.gold.labels, examples.pred.labels
+    labels, texts = (examples.gold.labels, examples.pred.labels), pairing.text
     for number, predicted, row in zip(doc, alone, at, strict=True):
-        start, end, label = (column[row] for column in columns[predicted])
-        whole = pairing.own_text(number)
-        shown = allowed(None if whole is None else whole[start:end], text) or ""
-        yield (predicted, labels[predicted][label], shown.casefold()), shown
+        start, end, label = columns[predicted]
+        shown = (texts[number] or "")[start[row] : end[row]]
+        shown = shown if text == "show" else allowed(shown, text) or ""
+        yield (predicted, labels[predicted][label[row]], shown.casefold()), shown

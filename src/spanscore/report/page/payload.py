@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,7 +113,7 @@ class Payload:
 
     def head(self, chosen: Longs, left_out: dict[str, int]) -> dict[str, Any]:
         """Return everything except the documents themselves, for a report on the chosen documents."""
-        label = {name: code for code, name in enumerate(self.labels)}
+        label = self._label
         number = np.full(len(self.ids), -1)
         number[chosen] = np.arange(len(chosen))
         who, marked_by = self._marked_by()
@@ -176,7 +176,7 @@ class Payload:
     @cached_property
     def _numbers(self) -> dict[str, Any]:
         """Return the part that does not depend on which documents are shown."""
-        label = {name: code for code, name in enumerate(self.labels)}
+        label = self._label
         bootstrap = self.result.bootstrap or Bootstrap()
         first, rest = notes(self.result, self.notes)
         if self.result.settings.get("annotator") == ALL:
@@ -256,7 +256,6 @@ class Payload:
 
     def shards(self, chosen: Longs) -> Iterator[list[Any]]:
         """Yield shards of the chosen documents: text, gold spans, and the spans of each system, as flat lists."""
-        label = {name: code for code, name in enumerate(self.labels)}
         sides = []
         for one in self._laned.values():
             pairing = _pairing(one)
@@ -265,16 +264,47 @@ class Payload:
             sides.append((row, pairing))
         predictions = [(row, pairing.in_text(pairing.pred)) for row, pairing in sides]
         for begin in range(0, len(chosen), SHARD):
-            documents = []
-            for doc in chosen[begin : begin + SHARD].tolist():
-                rows = [int(row[doc]) for row, _ in sides]
-                known = next(n for n, row in enumerate(rows) if row >= 0)
-                text = allowed(sides[known][1].own_text(rows[known]), self.text)
-                ids = self._entities
-                gold = _spans(sides[known][1].gold, rows[known], label, ids)
-                predicted = [_spans(pred, row, label, ids) for (_, pred), row in zip(predictions, rows, strict=True)]
-                documents.append([None if text is None else encodable(text), gold, *predicted])
-            yield documents
+            docs = chosen[begin : begin + SHARD]
+            rows = np.stack([row[docs] for row, _ in sides], axis=1)
+            known = np.argmax(rows >= 0, axis=1).tolist()  # the first system that has the document
+            texts = [
+                allowed(sides[of][1].own_text(int(row[of])), self.text) for of, row in zip(known, rows, strict=True)
+            ]
+            gold: list[Any] = [None] * len(docs)
+            for number, (_, pairing) in enumerate(sides):
+                here = np.flatnonzero(np.equal(known, number))
+                for place, spans in zip(here.tolist(), self._spans(pairing.gold, rows[here, number]), strict=True):
+                    gold[place] = spans
+            predicted = [self._spans(pred, row[docs]) for row, pred in predictions]
+            shown = (None if text is None else encodable(text) for text in texts)
+            yield [list(one) for one in zip(shown, gold, *predicted, strict=True)]
+
+    def _spans(self, side: Corpus, docs: Longs) -> list[list[Any]]:
+        """Return the spans of each document as a flat list: start, end, label, score or None and, if shown, entity.
+
+        A document of -1 has none.
+        """
+        first = side.bounds[np.maximum(docs, 0)].astype(np.int64)
+        counts = np.where(docs < 0, 0, side.bounds[np.maximum(docs, 0) + 1] - first)
+        ends = np.cumsum(counts)
+        rows = np.repeat(first - (ends - counts), counts) + np.arange(int(counts.sum()))
+        code = np.array([self._label[name] for name in side.labels], np.int64)
+        columns = [side.start[rows].tolist(), side.end[rows].tolist(), code[side.label[rows]].tolist()]
+        if side.score is None:
+            columns.append([None] * len(rows))
+        else:
+            columns.append([None if score != score else score for score in side.score[rows].tolist()])
+        if self._entities:
+            column = side.attrs.get(ENTITY)
+            names = [None] * len(rows) if column is None else column.take(rows).tolist()
+            columns.append([None if name is None else encodable(str(name)) for name in names])
+        flat = list(chain.from_iterable(zip(*columns, strict=True)))
+        return [flat[a:b] for a, b in pairwise([0, *(ends * len(columns)).tolist()])]
+
+    @cached_property
+    def _label(self) -> dict[str, int]:
+        """The code of each label."""
+        return {name: code for code, name in enumerate(self.labels)}
 
     @cached_property
     def _laned(self) -> dict[str, Scores]:
@@ -359,23 +389,6 @@ def _outcomes(one: Scores, label: dict[str, int]) -> dict[str, Any] | None:
         "verdicts": [VERDICTS[code] for code in columns],
         "types": [[label[name], *row] for name, row in rows if any(row)],
     }
-
-
-def _spans(side: Corpus, doc: int, label: dict[str, int], entities: bool) -> list[Any]:
-    """Return the spans of a document as a flat list: start, end, label, score or None and, if asked for, entity."""
-    if doc < 0:
-        return []
-    rows = slice(int(side.bounds[doc]), int(side.bounds[doc + 1]))
-    scores = [None] * (rows.stop - rows.start) if side.score is None else side.score[rows].tolist()
-    column = side.attrs.get(ENTITY) if entities else None
-    names = [None] * len(scores) if column is None else column.take(rows).tolist()
-    flat: list[Any] = []
-    columns = side.start[rows].tolist(), side.end[rows].tolist(), side.label[rows].tolist()
-    for start, end, code, score, name in zip(*columns, scores, names, strict=True):
-        flat += (start, end, label[side.labels[code]], None if score is None or score != score else score)
-        if entities:
-            flat.append(None if name is None else encodable(str(name)))
-    return flat
 
 
 def _slices(one: Scores, bootstrap: Bootstrap, key: str) -> list[list[Any]]:
