@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import spanscore as ss
-from spanscore.formats import REGISTRY, read_chunks
+from spanscore.formats import REGISTRY, read_chunks, recognise
+from spanscore.formats.source import Source
 from spanscore.formats.tags import SCHEMES, decode_tags
 
 
@@ -207,3 +208,16 @@ def test_presidio_tags_replace_an_empty_list_of_spans(tmp_path: Path) -> None:
         [(0, 3, "PERSON")],
         [],
     ]
+
+
+@pytest.mark.parametrize("blank", [b"", b"\n \n", b"\xef\xbb\xbf"])
+def test_a_first_line_that_is_longer_than_a_block_is_recognised_by_all_its_keys(blank: bytes, tmp_path: Path) -> None:
+    """The key that tells Prodigy's file from the native format may come after a long text."""
+    native = {"id": "d1", "text": "Ann " * 30_000, "spans": [{"start": 0, "end": 3, "label": "A"}], "meta": {"a": "b"}}
+    rejected = {**native, "answer": "reject"}
+    for name, record in (("spanscore", native), ("prodigy", rejected)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_bytes(blank + json.dumps(record).encode() + b"\n")
+        with Source(path) as source:
+            assert recognise(source)[0].name == name
+    assert len(ss.read(tmp_path / "spanscore.jsonl").start) == 1

@@ -47,6 +47,8 @@ class Sample:
     files: tuple[str, ...] = ()
     head_of: Callable[[str], bytes] | None = None
     tail_of: Callable[[str], bytes] | None = None
+    long_line: Callable[[], bytes] | None = None
+    """Returns the whole first line, if it does not end in `head`."""
 
     def first(self, ending: str) -> bytes:
         """Return the beginning of the first file of a folder whose name has this ending; nothing if there is none."""
@@ -95,8 +97,9 @@ class Sample:
     @cached_property
     def top_keys(self) -> frozenset[str]:
         """The keys of the JSON object in the first line."""
+        line = self.long_line() if self.is_object and self.long_line is not None else self.first_line
         try:
-            return frozenset(msgspec.json.decode(self.first_line, type=dict[str, msgspec.Raw]))
+            return frozenset(msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return frozenset()
 

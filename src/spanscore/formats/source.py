@@ -33,6 +33,9 @@ BLOCK = 4 << 20
 HEAD = 1 << 16
 """Bytes of the first block: enough to recognise the format and the layout of its lines."""
 
+LONG_LINE = 64 << 20
+"""Bytes of a first line that are read to recognise the format, if it does not end in the first block."""
+
 MARGIN = 1024
 """Zero bytes on either side of a block; a multiple of eight."""
 
@@ -225,7 +228,17 @@ class Source:
     @property
     def sample(self) -> Sample:
         """What a format recognises itself from."""
-        return Sample(self.head, self.name, tuple(self.files()) if self.is_folder else (), self._head_of, self._tail_of)
+        files = tuple(self.files()) if self.is_folder else ()
+        cut = b"\n" not in self.head.lstrip() and len(self.head) >= HEAD - len(BOM)
+        return Sample(self.head, self.name, files, self._head_of, self._tail_of, self._long_line if cut else None)
+
+    def _long_line(self) -> bytes:
+        """Return a first line that is longer than the first block; nothing if it cannot be read again."""
+        if self.path is None or self._archive is not None or self._packed is not None or not self.path.is_file():
+            return b""
+        with self.path.open("rb") as file:
+            file.seek(self.had_mark * len(BOM) + len(self.head) - len(self.head.lstrip()))
+            return file.readline(LONG_LINE)
 
     def _head_of(self, name: str) -> bytes:
         with self.open(name) as opened:
