@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 import spanscore as ss
@@ -39,7 +39,6 @@ DOCUMENTS = [one for one in ALL if one.name in ("leak.document", "meddocan.leak"
 MENTION = st.lists(st.sampled_from(("Ann", "Bob", "of", "the", " ", ".", "é", "😀", "-")), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_an_invented_mention_is_one_wrong_prediction(data: st.DataObject) -> None:
     gold, pred = data.draw(pairs(texts=True, attributes=False))

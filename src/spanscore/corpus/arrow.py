@@ -190,7 +190,9 @@ def _from_table(pa: Any, table: Any, labels: LabelTable, where: str) -> Corpus:
 def _column(table: Any, name: str) -> Any:
     """Return a column as a single contiguous array."""
     column = table.column(name)
-    return column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    if not hasattr(column, "combine_chunks"):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()  # which would copy it
 
 
 def _string_array(pa: Any, strings: Strings[Any], what: str) -> Any:
