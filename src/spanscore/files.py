@@ -10,6 +10,7 @@ import re
 import shutil
 import stat
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
@@ -25,7 +26,7 @@ except ImportError:  # there is none on Windows
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
 SCORED = (
     "results.json",
@@ -339,6 +340,7 @@ def _finish(folder: Path) -> None:
         shutil.rmtree(ready)
 
 
+QUOTE = '"'
 CELL = "\0"
 """What cells that are made safe begin with; in a text, it is one of the separators."""
 FORMULA = re.compile(
@@ -360,30 +362,36 @@ def safe_cell(text: str) -> str:
     return _LEADING.sub(f"{CELL}'", FORMULA.sub(r"\1'", CELL + text))[1:]
 
 
-def write_csv(file: IO[bytes], columns: Mapping[str, Sequence[str] | Sequence[int]]) -> None:
-    """Write columns as CSV, in which text is quoted and no cell is a formula.
+TableBlock = Mapping[str, Sequence[str] | Sequence[int]]
+"""Columns of some rows of a table."""
+
+
+def write_csv(file: IO[bytes], blocks: Iterable[TableBlock]) -> None:
+    """Write blocks of columns as CSV, in which text is quoted and no cell is a formula; the first one has the names.
 
     Columns are made safe and quoted as a whole, which takes half the time of a writer that goes cell by cell.
 
     >>> file = BytesIO()
-    >>> write_csv(file, {"text": ["=1", "Ann"], "start": [0, 3]})
+    >>> write_csv(file, [{"text": ["=1", "Ann"], "start": [0, 3]}])
     >>> print(file.getvalue().decode(), end="")
     "text","start"
     "'=1",0
     "Ann",3
     """
-    cells = [_quoted(column) if column and isinstance(column[0], str) else column for column in columns.values()]
-    row = ",".join("%s" if column and isinstance(column[0], int) else '"%s"' for column in columns.values()) + "\n"
-    head = ",".join(f'"{name}"' for name in columns) + "\n"
-    file.write((head + "".join([row % one for one in zip(*cells, strict=True)])).encode("utf-8", "backslashreplace"))
+    for number, block in enumerate(blocks):
+        names = [",".join(f'"{name}"' for name in block)] if not number else []
+        cells = (_quoted(one) if one and isinstance(one[0], str) else map(str, one) for one in block.values())
+        lines = [*names, *map(",".join, zip(*cells, strict=True)), ""]
+        file.write("\n".join(lines).encode("utf-8", "backslashreplace"))
 
 
 def _quoted(cells: Sequence[Any]) -> list[str]:
-    """Return cells that are safe, with their quotation marks doubled."""
+    """Return cells that are safe, in quotation marks."""
     together = CELL.join(cells)
     if together.count(CELL) != len(cells) - 1:
-        return [safe_cell(cell).replace('"', '""') for cell in cells]
-    return safe_cell(together).replace('"', '""').split(CELL)
+        return [f'"{safe_cell(cell).replace(QUOTE, QUOTE * 2)}"' for cell in cells]
+    quoted = safe_cell(together).replace(QUOTE, QUOTE * 2).replace(CELL, f'"{CELL}"')
+    return f'"{quoted}"'.split(CELL)
 
 
 @contextmanager

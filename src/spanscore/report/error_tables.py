@@ -8,12 +8,14 @@ from spanscore.files import write_csv
 from spanscore.result.privacy import excerpt, shape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spanscore.result import Scores
     from spanscore.result.privacy import Text
     from spanscore.verdicts import Error
 
+BLOCK = 50_000
+"""Lines that are made at once."""
 AROUND = 40
 """Characters of context on either side."""
 
@@ -26,8 +28,13 @@ def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text:
     for error in scores.errors(ids=text == "show"):
         found[error.side].append(error)
     for file, listed in zip((gold, predicted), found.values(), strict=True):
-        write_csv(file, _columns(listed, texts, text))
+        write_csv(file, (_columns(some, texts, text) for some in in_blocks(listed)))
     return {side: len(listed) for side, listed in found.items()}
+
+
+def in_blocks(errors: list[Error]) -> Iterator[list[Error]]:
+    """Yield errors in blocks, to bound the memory of their strings; at least one, which may be empty."""
+    return (errors[first : first + BLOCK] for first in range(0, max(len(errors), 1), BLOCK))
 
 
 def _columns(errors: Sequence[Error], texts: Mapping[str, str | None], text: Text) -> dict[str, list[Any]]:

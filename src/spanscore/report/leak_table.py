@@ -8,10 +8,11 @@ from typing import IO, TYPE_CHECKING, Any
 from xxhash import xxh3_128_digest
 
 from spanscore.files import write_csv
+from spanscore.report.error_tables import in_blocks
 from spanscore.result.privacy import excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from spanscore.result import Scores
     from spanscore.result.privacy import Text
@@ -34,7 +35,8 @@ def write_leaks(file: IO[bytes], scores: Scores, *, text: Text) -> int:
     for place, key in enumerate(keys):
         first.setdefault(key, place)
     order = sorted(range(len(leaks)), key=lambda place: (-times[keys[place]], first[keys[place]]))
-    write_csv(file, _columns([leaks[place] for place in order], [times[keys[place]] for place in order], text))
+    occurrences = iter([times[keys[place]] for place in order])
+    write_csv(file, (_columns(some, occurrences, text) for some in in_blocks([leaks[place] for place in order])))
     return len(leaks)
 
 
@@ -42,9 +44,9 @@ def _key(text: str) -> bytes:
     return xxh3_128_digest(text.casefold().encode("utf-8", "replace"))
 
 
-def _columns(leaks: Sequence[Error], occurrences: list[int], text: Text) -> dict[str, list[Any]]:
+def _columns(leaks: Sequence[Error], occurrences: Iterator[int], text: Text) -> dict[str, list[Any]]:
     return {
-        "occurrences": occurrences,
+        "occurrences": [next(occurrences) for _ in leaks],
         "document": [one.document for one in leaks],
         "start": [one.span.start for one in leaks],
         "end": [one.span.end for one in leaks],
