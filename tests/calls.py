@@ -100,7 +100,10 @@ class Program:
         socket.send_fds(self.channel, [json.dumps(call).encode()], streams)
         for stream in streams:
             os.close(stream)
-        process = int(self.channel.recv(20))
+        try:
+            process = int(self.channel.recv(20))
+        except (ConnectionResetError, ValueError):  # it ended, while importing or when it was called
+            raise RuntimeError(self.process.communicate()[1].decode()) from None
         self.threads.submit(_write, stdin_in, stdin)
         said = [self.threads.submit(_read, stream) for stream in (stdout_out, stderr_out)]
         try:

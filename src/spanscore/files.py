@@ -366,23 +366,29 @@ TableBlock = Mapping[str, Sequence[str] | Sequence[int]]
 """Columns of some rows of a table."""
 
 
-def write_csv(file: IO[bytes], blocks: Iterable[TableBlock]) -> None:
-    """Write blocks of columns as CSV, in which text is quoted and no cell is a formula; the first one has the names.
+def write_csv(file: IO[bytes], blocks: Iterable[TableBlock]) -> int:
+    """Write blocks of columns as CSV, in which text is quoted and no cell is a formula.
+
+    The first block has the names of the columns, and may have no rows. Return the number of rows.
 
     Columns are made safe and quoted as a whole, which takes half the time of a writer that goes cell by cell.
 
     >>> file = BytesIO()
     >>> write_csv(file, [{"text": ["=1", "Ann"], "start": [0, 3]}])
+    2
     >>> print(file.getvalue().decode(), end="")
     "text","start"
     "'=1",0
     "Ann",3
     """
+    rows = 0
     for number, block in enumerate(blocks):
         names = [",".join(f'"{name}"' for name in block)] if not number else []
         cells = (_quoted(one) if one and isinstance(one[0], str) else map(str, one) for one in block.values())
-        lines = [*names, *map(",".join, zip(*cells, strict=True)), ""]
-        file.write("\n".join(lines).encode("utf-8", "backslashreplace"))
+        lines = list(map(",".join, zip(*cells, strict=True)))
+        file.write("\n".join([*names, *lines, ""]).encode("utf-8", "backslashreplace"))
+        rows += len(lines)
+    return rows
 
 
 def _quoted(cells: Sequence[Any]) -> list[str]:

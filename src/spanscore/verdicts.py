@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,9 +14,8 @@ from spanscore.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from spanscore.align.pairing import Pairing
     from spanscore.corpus import Corpus
-    from spanscore.corpus.columns import Bools, Floats, Ints, Longs
+    from spanscore.corpus.columns import Bools, Floats, Longs
     from spanscore.measures import Judgement
 
 VERDICTS = (
@@ -36,6 +36,7 @@ VERDICTS = (
 )
 CORRECT, WRONG_TYPE, WRONG_ATTRIBUTE, TOO_SHORT, TOO_LONG, SHIFTED, SPLIT, MERGED, MISSED, SPURIOUS = range(10)
 PARTLY_HIDDEN, EXPOSED, NEEDLESS, INVENTED = range(10, 14)
+SIDES = ("gold", "predicted")
 WRONG_LINK = "wrong link"
 """What a wrong attribute is called if it is the id of the entity."""
 HIDDEN = "hidden"
@@ -85,13 +86,18 @@ class Verdicts(NamedTuple):
     partner: Longs
     iou: Floats
 
-    def at(self, rows: Longs) -> Verdicts:
-        """Return those on some spans."""
-        return Verdicts(self.verdict[rows], self.partner[rows], self.iou[rows])
-
 
 def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
-    """Return the verdicts on the gold spans and on the predictions."""
+    """Return the verdicts on the gold spans and on the predictions, which are computed once for all outputs."""
+    if judgement not in _KNOWN:
+        _KNOWN[judgement] = _verdicts(judgement)
+    return _KNOWN[judgement]
+
+
+_KNOWN: WeakKeyDictionary[Judgement, tuple[Verdicts, Verdicts]] = WeakKeyDictionary()
+
+
+def _verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
     if judgement.exposure is not None:
         kinds = np.array([CORRECT, PARTLY_HIDDEN, EXPOSED])[judgement.exposure.fate]
         needless = np.where(judgement.right, CORRECT, NEEDLESS)
@@ -128,57 +134,55 @@ def verdicts(judgement: Judgement) -> tuple[Verdicts, Verdicts]:
 
 
 def errors(
-    judgement: Judgement, *, correct: bool = False, text_ends: Longs | None = None, ids: bool = False
+    judgement: Judgement,
+    *,
+    correct: bool = False,
+    text_ends: Longs | None = None,
+    ids: bool = False,
+    sides: Sequence[str] = SIDES,
 ) -> Iterator[Error]:
-    """Return every wrong span (with `correct`, every span), sorted by document and offset, gold before predicted.
+    """Yield every wrong span (with `correct`, every span), sorted by document and offset, gold before predicted.
 
     With `ids`, spans are shown with the ids of their entities.
 
     An invented mention has no place in the text; its offsets are the end of the text (`text_ends`, by document).
     """
-    gold, pred = judgement.pairing.gold, judgement.pairing.pred
-    of_gold, of_pred = verdicts(judgement)
+    pairing = judgement.pairing
+    corpora = dict(zip(SIDES, (pairing.gold, pairing.pred), strict=True))
+    judged = dict(zip(SIDES, verdicts(judgement), strict=True))
     ranges = None if judgement.exposure is None else judgement.exposure.readable()
-    found: list[Error] = []
+    found: list[_Found] = []
     keys = []
-    for name, mine, other, judged in (("gold", gold, pred, of_gold), ("predicted", pred, gold, of_pred)):
-        rows = np.arange(len(judged.verdict)) if correct else np.flatnonzero(judged.verdict != CORRECT)
+    for side in sides:
+        mine, other = corpora[side], next(corpora[one] for one in SIDES if one != side)
+        known = judged[side]
+        rows = np.arange(len(mine.start)) if correct else np.flatnonzero(known.verdict != CORRECT)
+        verdict, partner, iou = known.verdict[rows], known.partner[rows], known.iou[rows]
         keys.append((mine.end[rows], mine.start[rows], mine.doc[rows]))
-        spans, others = places(mine, rows, ids=ids), places(other, judged.partner[rows], ids=ids)
-        readable = None if ranges is None or name == "predicted" else [ranges[row] for row in rows.tolist()]
-        found += _errors(name, judgement.pairing, mine.doc[rows], judged.at(rows), spans, others, readable, text_ends)
-    order = np.lexsort([np.concatenate(both) for both in zip(*keys, strict=True)])
-    return (found[place] for place in order.tolist())
+        spans, others = places(mine, rows, ids=ids), places(other, partner, ids=ids)
+        kinds = [VERDICTS[code] for code in verdict.tolist()]
+        for place in np.flatnonzero(verdict == WRONG_ATTRIBUTE).tolist():
+            if others[place] is not None and others[place].kbid != spans[place].kbid:
+                kinds[place] = WRONG_LINK
+        readable: Iterable[tuple[tuple[int, int], ...]] = repeat(())
+        if ranges is not None and side == "gold":
+            kinds = [HIDDEN if kind == "correct" else kind for kind in kinds]
+            readable = [ranges[row] for row in rows.tolist()]
+        found += zip(repeat(side), spans, kinds, iou.tolist(), others, readable, strict=False)
+    columns = [np.concatenate(both) for both in zip(*keys, strict=True)]
+    order = np.lexsort(columns)
+    names, texts = pairing.gold.ids.tolist(), pairing.text
+    for place, doc in zip(order.tolist(), columns[2][order].tolist(), strict=True):
+        side, span, kind, share, near, left = found[place]
+        text = texts[doc]
+        inside = None if text is None else text[span[0] : span[1]]  # not before it is asked for: spans may be nested
+        if kind == "invented" and text_ends is not None:
+            span = span._replace(start=int(text_ends[doc]), end=int(text_ends[doc]))
+        yield Error(names[doc], side, span, kind, share, near, inside, left)
 
 
-def _errors(
-    side: str,
-    pairing: Pairing,
-    doc: Ints,
-    judged: Verdicts,
-    spans: list[Any],
-    others: list[Any],
-    readable: list[tuple[tuple[int, int], ...]] | None,
-    text_ends: Longs | None,
-) -> list[Error]:
-    """Return the errors of one side, in the order of its rows."""
-    docs, names, texts = doc.tolist(), pairing.gold.ids.tolist(), pairing.text
-    kinds = [VERDICTS[code] for code in judged.verdict.tolist()]
-    if readable is not None:
-        kinds = [HIDDEN if kind == "correct" else kind for kind in kinds]
-    for place in np.flatnonzero(judged.verdict == WRONG_ATTRIBUTE).tolist():
-        if others[place] is not None and others[place].kbid != spans[place].kbid:
-            kinds[place] = WRONG_LINK
-    inside = [
-        None if (text := texts[number]) is None else text[span[0] : span[1]]
-        for number, span in zip(docs, spans, strict=True)
-    ]
-    if text_ends is not None:
-        for place in np.flatnonzero(judged.verdict == INVENTED).tolist():
-            end = int(text_ends[docs[place]])
-            spans[place] = spans[place]._replace(start=end, end=end)
-    columns = kinds, judged.iou.tolist(), others, inside, readable or [()] * len(docs)
-    return list(map(Error, [names[one] for one in docs], repeat(side), spans, *columns))
+_Found = tuple[str, Place, str, float, Place | None, tuple[tuple[int, int], ...]]
+"""Side, span, verdict, IoU, counterpart and readable ranges of an error."""
 
 
 def places(side: Corpus, rows: Longs, *, ids: bool = False) -> list[Any]:

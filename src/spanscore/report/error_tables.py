@@ -6,16 +6,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 from spanscore.files import write_csv
 from spanscore.result.privacy import excerpt, shape
+from spanscore.verdicts import SIDES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spanscore.result import Scores
     from spanscore.result.privacy import Text
     from spanscore.verdicts import Error
 
-BLOCK = 50_000
-"""Lines that are made at once."""
+BLOCK, CHARACTERS = 50_000, 10_000_000
+"""Lines that are made at once, and characters of their spans."""
 AROUND = 40
 """Characters of context on either side."""
 
@@ -24,17 +25,24 @@ def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text:
     """Write a line for every gold and predicted span that is not correct, and return the number of each."""
     assert scores.pairing is not None
     texts = dict(zip(scores.pairing.gold.ids, scores.pairing.text, strict=True))
-    found: dict[str, list[Error]] = {"gold": [], "predicted": []}
-    for error in scores.errors(ids=text == "show"):
-        found[error.side].append(error)
-    for file, listed in zip((gold, predicted), found.values(), strict=True):
-        write_csv(file, (_columns(some, texts, text) for some in in_blocks(listed)))
-    return {side: len(listed) for side, listed in found.items()}
+    counts = {}
+    for side, file in zip(SIDES, (gold, predicted), strict=True):
+        blocks = in_blocks(scores.errors(ids=text == "show", sides=(side,)))
+        counts[side] = write_csv(file, (_columns(some, texts, text) for some in blocks))
+    return counts
 
 
-def in_blocks(errors: list[Error]) -> Iterator[list[Error]]:
+def in_blocks(errors: Iterable[Error]) -> Iterator[list[Error]]:
     """Yield errors in blocks, to bound the memory of their strings; at least one, which may be empty."""
-    return (errors[first : first + BLOCK] for first in range(0, max(len(errors), 1), BLOCK))
+    block: list[Error] = []
+    characters = 0
+    for error in errors:
+        block.append(error)
+        characters += len(error.text or "")
+        if len(block) >= BLOCK or characters >= CHARACTERS:
+            yield block
+            block, characters = [], 0
+    yield block
 
 
 def _columns(errors: Sequence[Error], texts: Mapping[str, str | None], text: Text) -> dict[str, list[Any]]:

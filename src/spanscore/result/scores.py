@@ -16,7 +16,7 @@ from spanscore.measures.span_precision import SpanPrecision
 from spanscore.measures.span_recall import SpanRecall
 from spanscore.stats import Interval, Kinds, Missed, binomial_most, intervals, stream
 from spanscore.tally import NO_TYPE
-from spanscore.verdicts import Error, errors
+from spanscore.verdicts import SIDES, Error, errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -363,13 +363,14 @@ class Scores:
             raise UsageError("spans are not kept when scoring in chunks; score whole corpora to split the scores.")
         return self.pairing
 
-    def errors(self, *, correct: bool = False, ids: bool = True) -> Iterator[Error]:
+    def errors(self, *, correct: bool = False, ids: bool = True, sides: Sequence[str] = SIDES) -> Iterator[Error]:
         """Yield every span that this measure counts as wrong, with a verdict and an explanation.
 
-        Without `ids`, the ids of entities, which may reveal what a text says, are left out.
+        Without `ids`, the ids of entities, which may reveal what a text says, are left out. `sides` are gold, predicted
+        or both.
         """
         shown = ids and self.measure.compares_ids
-        return errors(self.judgement, correct=correct, text_ends=self._kept.text_ends, ids=shown)
+        return errors(self.judgement, correct=correct, text_ends=self._kept.text_ends, ids=shown, sides=sides)
 
     @cached_property
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
