@@ -30,9 +30,17 @@ def ranges(low: NDArray[Any], counts: NDArray[Any]) -> Longs:
     >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
+    if counts.min(initial=1) < 1:
+        some = np.flatnonzero(counts)
+        low, counts = low.take(some), counts.take(some)
+    if not len(counts):
+        return np.zeros(0, np.int64)
+    low, counts = low.astype(np.int64, copy=False), counts.astype(np.int64, copy=False)
     ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    numbers: Longs = np.arange(total) + np.repeat(low - (ends - counts), counts)
+    numbers = np.ones(ends[-1], np.int64)  # the steps from one number to the next
+    numbers[0] = low[0]
+    numbers[ends[:-1]] = low[1:] - (low + counts - 1)[:-1]
+    np.cumsum(numbers, out=numbers)
     return numbers
 
 

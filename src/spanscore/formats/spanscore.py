@@ -106,14 +106,14 @@ class Spanscore(OffsetFormat):
 
 LEAST = 1 << 22
 """Minimum bytes of a part: fewer are not worth a process."""
-AROUND = 1 << 20
+AROUND = 1 << 17
 """Bytes around its expected place in which a document is looked for first."""
 
 
 def _find_line(file: IO[bytes], name: str, near: int, size: int) -> int | None:
     """Return where the line of a document begins, if that is not far from the expected place."""
     encoded = msgspec.json.encode(name)
-    for reach in (AROUND, AROUND + size // 50):
+    for reach in (AROUND, (1 << 20) + size // 50):
         begin = max(0, near - reach)
         file.seek(begin)
         data = file.read(near - begin + reach)

@@ -78,8 +78,15 @@ def _maybe_repeated(pairing: Pairing, rows: Longs) -> Longs:
     repeated = known[1:][known[1:] == known[:-1]]
     if not len(repeated):
         return rows[:0]
-    alike: Longs = rows[repeated.take(np.searchsorted(repeated, key), mode="clip") == key]
+    marked = np.zeros(1 << 16, np.bool_)
+    marked[_low_bits(repeated)] = True
+    some = np.flatnonzero(marked.take(_low_bits(key)))  # most keys need no search
+    alike: Longs = rows[some[repeated.take(np.searchsorted(repeated, key[some]), mode="clip") == key[some]]]
     return alike
+
+
+def _low_bits(key: Words) -> NDArray[np.uint16]:
+    return key.astype(np.uint16)
 
 
 def _folded(codes: NDArray[Any], end: int) -> Longs:
