@@ -498,6 +498,8 @@ def main(chosen: Sequence[str]) -> None:
     (HERE / "results.json").write_text(json.dumps(found, indent=2) + "\n")
     tables = found["rows"], found["growth"], found["worst_cases"], found["many"]
     (HERE / "results.md").write_text(markdown({name: found[name] for name in about}, *tables))
+    for path in (bench.gold_path, without_text(bench.gold_path), bench.pred_path):
+        scale.parquet(path)  # the sizes of these files are part of the costs
     (HERE / "costs.md").write_text(costs(found["rows"], found["growth"], DATA, DOCUMENTS))
 
 
