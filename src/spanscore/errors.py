@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +46,13 @@ class Termination:
     running = True
     patience = 5.0
     """Seconds that cleaning up may take."""
+    same = 1.0
+    """Seconds in which further signals count as the same one: a terminal that closes, or `timeout`, sends several."""
+    _since = 0.0
+
+    def __init__(self) -> None:
+        self.process_groups: set[int] = set()
+        """Those of the programs that the command has started, which end with it."""
 
     def arrive(self, number: int, _: object) -> None:
         """End the command, and clean up files and processes on the way; once it has ended, exit at once.
@@ -50,15 +60,26 @@ class Termination:
         The user's code may catch the exception for ever, so that a second signal ends the process at once, and so does
         a thread after a while. Nothing is lost: what is written so far is complete after any kill.
         """
-        if not self.running or self.number is not None:
+        if not self.running:
             os._exit(128 + number)
-        self.number = number
+        if self.number is not None:
+            if time.monotonic() - self._since > self.same:
+                self._end(number)
+            return
+        self.number, self._since = number, time.monotonic()
         from threading import Timer
 
-        last_resort = Timer(self.patience, os._exit, (128 + number,))
+        last_resort = Timer(self.patience, self._end, (number,))
         last_resort.daemon = True
         last_resort.start()
         self.check()
+
+    def _end(self, number: int) -> None:
+        """End the process and the programs that it has started, without cleaning up."""
+        for group in tuple(self.process_groups):
+            with suppress(OSError):
+                os.killpg(group, signal.SIGKILL)
+        os._exit(128 + number)
 
     def check(self) -> None:
         """Raise if a signal has arrived. Call this after the user's code, which may have caught the exception."""

@@ -145,7 +145,7 @@ def output_folder(
             _remove_folders(target)
             new = Path(mkdtemp(prefix=_NEW, dir=target))
             try:
-                with _uncollected():
+                with uncollected():
                     yield new
                 names = sorted((path.name for path in new.iterdir()), key=lambda name: (name == last, name))
                 removed = [name for name in stale if is_output(name) and name not in names]
@@ -167,8 +167,8 @@ def output_folder(
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector: rows by the thousand have no cycles, but it would traverse them again and again."""
+def uncollected() -> Iterator[None]:
+    """Pause the garbage collector: rows and spans have no cycles, but it would traverse them again and again."""
     paused = gc.isenabled()
     gc.disable()
     try:

@@ -99,7 +99,8 @@ class Kinds:
             return cls(counts, np.zeros(0, np.int64))
         whole = counts.astype(np.int64)
         sizes = tuple((whole.max(axis=0) + 1).tolist())
-        if math.prod(sizes) <= FEW and (whole >= 0).all() and (whole == counts).all():  # small numbers need no sorting
+        dense = math.prod(sizes) <= min(FEW, 32 * len(counts))
+        if dense and (whole >= 0).all() and (whole == counts).all():  # small numbers need no sorting
             frequency = np.bincount(np.ravel_multi_index(tuple(whole.T), sizes))
             present = np.flatnonzero(frequency)
             return cls(np.stack(np.unravel_index(present, sizes), axis=1).astype(counts.dtype), frequency[present])

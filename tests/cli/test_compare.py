@@ -450,17 +450,19 @@ def test_the_gate_counts_what_was_not_found_by_any_measure(tmp_path: Path) -> No
     ]
     write(tmp_path / "gold.jsonl", [{"id": "d", "text": "x" * 40, "spans": gold}])
     write(tmp_path / "pred.jsonl", [{"id": "d", "spans": pred}])
-    measures = [one for name in ("semeval.strict", "sixway.strict", "exact", "leak") for one in ("-m", name)]
+    measures = [one for name in ("semeval.strict", "sixway.strict", "exact", "leak", "tab.mention") for one in ("-m", name)]
     run("score", "gold.jsonl", "pred.jsonl", *measures, "-o", "out", "-q", cwd=tmp_path)
     said = run("gate", "out", "--max", "missed:A=1", cwd=tmp_path, code=1)[0]
-    assert said.count("missed is 2") == 4
+    assert said.count("missed is 2") == 5
     rows = json.loads((tmp_path / "out" / "results.json").read_text())["results"]
     (row,) = (one for one in rows if (one["measure"], one["type"]) == ("leak", "A"))
     assert (row["counts"]["annotated"], row["counts"]["predicted"], row["counts"]["needless"]) == (3, None, None)
     for wrong, words in (
         ("leak:A:needless=0", "no results have needless for leak, type A"),
-        ("leak.exposed=10%", "is the share of a count"),
-        ("tab.mention.missed=1", "these results have no such measure, only exact, leak, semeval.strict, sixway.strict"),
+        ("leak.exposed=10%", "is a percentage, but this limit is a number"),
+        ("tab.entity.missed=1", "these results have no such measure, only exact, leak, semeval.strict, sixway.strict"),
+        ("iou:missed=1", "these results have no such measure, only exact"),
+        ("leak.char:missed=1", "these results have no such measure, only exact"),
     ):
         assert words in run("gate", "out", "--max", wrong, cwd=tmp_path, code=2)[1]
 
@@ -479,3 +481,16 @@ def test_changes_by_a_measure_without_types_are_listed_by_the_gold_type(tmp_path
         }
         assert by_type == {"PER": (0, 1), "LOC": (1, 0)}
     assert run(*call, cwd=tmp_path)[0].count("most broken: PER 1") == 2
+
+
+@pytest.mark.parametrize("measure", ["exact(typed=false)", "meddocan.spans"])
+def test_nested_gold_spans_keep_their_types_where_types_do_not_count(tmp_path: Path, measure: str) -> None:
+    places = {"FIRST": (0, 3), "NAME": (0, 7), "CITY": (19, 24), "LOC": (19, 30)}
+    gold = [{"start": start, "end": end, "label": label} for label, (start, end) in places.items()]
+    write(tmp_path / "gold.jsonl", [{"id": "d", "text": "Ann Lee visited in Paris Texas", "spans": gold}])
+    write(tmp_path / "all.jsonl", [{"id": "d", "spans": gold}])
+    write(tmp_path / "none.jsonl", [{"id": "d", "spans": []}])
+    call = ("compare", "gold.jsonl", "a=none.jsonl", "b=all.jsonl", "--by", "type", "-m", measure, "-q", "-o", "out")
+    run(*call, cwd=tmp_path)
+    found = json.loads((tmp_path / "out" / "comparison.json").read_text())["diff"]
+    assert {one["slice"]: one["fixed"] for one in found if one["by"]} == dict.fromkeys(places, 1)

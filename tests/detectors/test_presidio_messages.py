@@ -29,6 +29,7 @@ ZIP = "name: Z, supported_language: en, supported_entity: ZIP"
         ),
         ("nlp_config", "nlp_engine_name: stanzo\n" + MODELS, "There is no NLP engine 'stanzo'; did you mean 'stanza'?"),
         ("analyzer_config", "nlp_configuration: x\n", "nlp_configuration must be a mapping with nlp_engine_name and"),
+        ("analyzer_config", "default_score_threshold: high\n", "default_score_threshold must be a number."),
         ("analyzer_config", "recognizer_registry: x\n", "recognizer_registry must be a mapping with recognizers."),
         ("analyzer_config", "supported_languages: en\n", "supported_languages must be a list of languages."),
         ("recognizers_config", "recognizers: x\n", "recognizers: Recognizers must be a list."),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +219,12 @@ def test_a_first_line_that_is_longer_than_a_block_is_recognised_by_all_its_keys(
     for name, record in (("spanscore", native), ("prodigy", rejected)):
         path = tmp_path / f"{name}.jsonl"
         path.write_bytes(blank + json.dumps(record).encode() + b"\n")
-        with Source(path) as source:
-            assert recognise(source)[0].name == name
-    assert len(ss.read(tmp_path / "spanscore.jsonl").start) == 1
+        packed = tmp_path / f"{name}.jsonl.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
+            archive.write(path, "a.jsonl")
+        for file in (path, packed, tmp_path / f"{name}.zip"):
+            with Source(file) as source:
+                assert recognise(source)[0].name == name
+            if name == "spanscore":
+                assert len(ss.read(file).start) == 1

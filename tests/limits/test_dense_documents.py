@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from unittest import mock
 
@@ -19,6 +20,7 @@ from spanscore.errors import InputError
 from spanscore.measures import names
 from spanscore.measures.thresholds import at_least, fraction
 from spanscore.overlap import Join
+from spanscore.report.leak_table import write_leaks
 
 pytestmark = pytest.mark.slow
 
@@ -80,6 +82,7 @@ def test_small_blocks_give_the_same_numbers_and_verdicts(measure: str) -> None:
 SCRIPT = """
 import resource, sys
 import spanscore as ss
+from spanscore.report.leak_table import write_leaks
 
 number, *measures = int(sys.argv[1]), *sys.argv[2:]
 labels = ["DATE", "LOCATION", "NAME", "ORG"]
@@ -231,3 +234,37 @@ def test_lists_of_errors_have_excerpts_of_long_texts(tmp_path: Path) -> None:
     assert max(len(line["text"]) for line in lines) == 1000
     assert sum("…" in line["text"] for line in lines) == sum(gold.end - gold.start > 1000)
     assert len(next(iter(result.errors("exact"))).text or "") == 4000
+
+
+LEAKS = """
+import sys
+import numpy as np
+import spanscore as ss
+from spanscore.report.leak_table import write_leaks
+number = int(sys.argv[1])
+gold = ss.Corpus.from_arrays(
+    ["d"], [0] * number, range(number), [11_000 - i for i in range(number)], ["A"] * number, text=["word " * 2200]
+)
+none = gold.with_spans(np.zeros(0, np.int64))
+assert sum(1 for _ in ss.score(gold, none, "leak").scores[0].errors()) == number
+"""
+
+
+def test_leaks_of_nested_spans_take_little_memory() -> None:
+    """14 million readable characters, of 11,000 in the text."""
+    call = [sys.executable, "-c", LEAKS + PEAK, "1500"]
+    assert int(subprocess.run(call, capture_output=True, check=True, text=True).stdout) < 150
+
+
+def test_leaks_are_written_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gold = nested(25)
+    result = ss.score(gold, gold.with_spans(np.zeros(0, np.int64)), "leak")
+
+    def written() -> bytes:
+        file = BytesIO()
+        assert write_leaks(file, result["leak"], text="show") == 25
+        return file.getvalue()
+
+    whole = written()
+    monkeypatch.setattr("spanscore.report.leak_table.BLOCK", 7)
+    assert written() == whole

@@ -6,8 +6,10 @@ import json
 import platform
 import subprocess
 import sys
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from calls import spanscore, write
 from spanscore.detectors import Detector, detector
 from spanscore.detectors.fingerprint import content_hash, digest
+from spanscore.errors import UsageError
 
 HERE = Path(__file__).parent
 FUNCTION = """
@@ -188,6 +191,86 @@ def test_a_function_without_a_file_counts_with_its_constants_and_what_it_calls()
     assert first["package PyYAML"] == version("PyYAML")
     assert first["function"] != fingerprint("1", "3")["function"]
     assert first["function"] != fingerprint("4", "2")["function"]
+
+
+HELD = {
+    "pattern": "import re\nP = re.compile('{}')\ndef find(text, language): return P.findall(text)",
+    "global": "P = ['{}']\ndef find(text, language): return P",
+    "default": "def find(text, language, n='{}'): return n",
+    "keyword": "def find(text, language, *, n='{}'): return n",
+    "closure": "def make(n):\n def find(text, language): return n\n return find\nfind = make('{}')",
+    "wrapped": "from functools import wraps\ndef deco(f):\n @wraps(f)\n def g(*a): return f(*a)\n return g\n"
+    "@deco\ndef find(text, language): return '{}'",
+    "base class": "class B:\n def __call__(self, text, language): return '{}'\nclass C(B): pass\nfind = C()",
+    "static method": "class C:\n @staticmethod\n def h(): return '{}'\n def __call__(self, t, l): return self.h()\nfind = C()",
+    "class attribute": "class C:\n a = {{'k': '{}'}}\n def __call__(self, text, language): return self.a\nfind = C()",
+    "attribute": "class C:\n def __init__(self, a): self.a = a\n def __call__(self, t, l): return self.a\nfind = C('{}')",
+    "class used": "class C:\n def g(self): return '{}'\ndef find(text, language): return C().g()",
+    "partial": "from functools import partial\ndef f(text, language, n): return n\nfind = partial(f, n={{'{}'}})",
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_what_a_function_without_a_file_holds_counts(held: str) -> None:
+    def fingerprint(value: str) -> Any:
+        space: dict[str, Any] = {"__name__": "no_such_notebook"}
+        exec(HELD[held].format(value), space)
+        made = detector("python", function=space["find"])
+        assert not made.describe().notes
+        return made.fingerprint()
+
+    assert fingerprint("a") == fingerprint("a") != fingerprint("b")
+
+
+def test_values_that_cannot_be_fingerprinted_cause_a_note() -> None:
+    made = detector("python", function=partial(_with_a_lock, lock=Lock()))
+    assert "cannot be fingerprinted" in made.describe().notes[0]
+    assert made.fingerprint() == detector("python", function=partial(_with_a_lock, lock=Lock())).fingerprint()
+
+
+def _with_a_lock(text: str, language: str, lock: object) -> list[object]:
+    return []
+
+
+WRAPPED = {
+    "variable in a path": ('HERE=.\nexec "$HERE/tool"', "tool"),
+    "variable behind env": ('HERE=.\nenv A=1 "$HERE/tool" | cat', "tool"),
+    "condition": ('HERE=.\nif true; then "$HERE/tool"; fi', "tool"),
+    "variable interpreter": ('PYTHON=python3\n"$PYTHON" finder.py', "helper.py"),
+    "code on several lines": ("python3 -c '\nimport helper\nhelper.answer()\n'", "helper.py"),
+    "executed program": ("exec ./tool", "helper.py"),
+    "env": ("env ./tool", "helper.py"),
+    "timeout": ("timeout 60 ./finder.py", "helper.py"),
+    "sh -c": ("sh -c 'exec ./tool'", "helper.py"),
+}
+
+
+@pytest.mark.parametrize("how", WRAPPED)
+def test_what_a_wrapper_script_runs_counts_or_causes_a_note(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script, changed = WRAPPED[how]
+    for name, content in (
+        ("wrapper.sh", f"#!/bin/sh\n{script}\n"),
+        ("tool", "#!/usr/bin/env python3\nimport helper\nhelper.answer()\n"),
+        ("finder.py", "#!/usr/bin/env python3\nimport helper\nhelper.answer()\n"),
+        ("helper.py", "def answer(): pass\n"),
+    ):
+        Path(name).write_text(content)
+        Path(name).chmod(0o755)
+    for run in ("./wrapper.sh", "sh wrapper.sh"):
+        made = detector("command", run=run)
+        before, notes = made.fingerprint(), made.describe().notes
+        Path(changed).write_text(Path(changed).read_text() + "# changed\n")
+        assert made.fingerprint() != before or "cannot be fingerprinted" in notes[0]
+
+
+def test_arguments_may_be_anything(tmp_path: Path) -> None:
+    made = detector("command", run=f"python3 -c '{'x' * 5000}' 'a\0b'")
+    made.describe()
+    with pytest.raises(UsageError, match="the command is empty"):
+        detector("command", run="''")
 
 
 def test_the_place_of_a_file_does_not_matter_but_its_content_does(tmp_path: Path) -> None:

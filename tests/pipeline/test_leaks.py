@@ -187,3 +187,23 @@ def test_time_is_that_of_the_detector_not_of_its_neighbours() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spanscore.detectors.interface.perf_counter", lambda: next(clock))
         assert [seconds for _, seconds in Slow(function=len).timed([None] * 3)] == [3, 1, 1]
+
+
+def test_an_unscored_prediction_that_another_one_replaced_still_masks(tmp_path: Path) -> None:
+    """Threshold curves need the scores of all predictions that count, and leak counts those that overlap, too."""
+    spans = [{"start": 0, "end": 3, "label": "PERSON"}, {"start": 0, "end": 3, "label": "PLACE", "score": 0.5}]
+    write(tmp_path / "gold.jsonl", [{"id": "a", "text": "Ann is here", "spans": spans[:1]}])
+    write(tmp_path / "pred.jsonl", [{"id": "a", "spans": spans}])
+    spanscore("score", "gold.jsonl", "pred.jsonl", "-m", "leak", "--resolve", "score", "-o", "scored", cwd=tmp_path)
+    call = ("run", "gold.jsonl", "--detector", "replay(file=pred.jsonl)", "--allow-missing-mappings", "-o", "out")
+    spanscore(*call, cwd=tmp_path)
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_invented_mentions_are_not_shown_as_text_of_the_document(tmp_path: Path) -> None:
+    gold = {"id": "a", "text": "Ann met Bob", "spans": [{"start": 0, "end": 3, "label": "PERSON"}]}
+    write(tmp_path / "gold.jsonl", [gold])
+    write(tmp_path / "pred.jsonl", [{"id": "a", "entities": [{"text": "Zorro", "type": "PERSON"}]}])
+    spanscore("run", "gold.jsonl", "--detector", "replay(file=pred.jsonl, format=llm)", "-o", "out", cwd=tmp_path)
+    with (tmp_path / "out" / "false_negatives.csv").open(newline="") as file:
+        assert [row["context"] for row in csv.DictReader(file)] == ["[Ann] met Bob"]

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -353,6 +354,42 @@ def test_a_signal_that_the_users_code_swallows_is_not_lost(number: signal.Signal
     call = ("run", "data.jsonl", "--detector", "python(function=mine:find)", "-o", "out")
     spanscore(*call, cwd=tmp_path, code=128 + number)
     assert not (tmp_path / "out" / "results.json").exists()
+
+
+@pytest.mark.parametrize("end", ["its own cleaning up", "the last resort"])
+def test_several_signals_leave_no_program_behind(end: str, tmp_path: Path) -> None:
+    """`timeout` and terminals that close send a signal more than once."""
+    write(tmp_path / "data.jsonl", [{"id": "a", "text": "Ann", "spans": []}])
+    (tmp_path / "slow.sh").write_text("#!/bin/sh\necho $$ > program\nsleep 600\n")
+    (tmp_path / "slow.sh").chmod(0o755)
+    patience = 5.0 if end == "its own cleaning up" else 0.0
+    program = f"""
+from spanscore.cli import main
+from spanscore.errors import TERMINATION
+TERMINATION.patience = {patience}
+main()
+"""
+    call = [sys.executable, "-c", program, "run", "data.jsonl", "--detector", "command(run=./slow.sh)", "-o", "out"]
+    process = subprocess.Popen(call, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not ((tmp_path / "program").exists() and (tmp_path / "program").read_text().strip()):
+        assert process.poll() is None
+        os.sched_yield()
+    for _ in range(3):
+        process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    group = int((tmp_path / "program").read_text())
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            break
+        os.sched_yield()
+    else:
+        raise AssertionError("the program is still there")
+    again = ("run", "data.jsonl", "--detector", "command(run=true)", "--max-failures", "1", "-o", "out")
+    assert "unfinished" not in spanscore(*again, cwd=tmp_path, code=2).stderr
 
 
 def test_a_signal_that_nohup_ignores_stays_ignored(mine: Path) -> None:

@@ -307,6 +307,8 @@ class Letters:
     def trimmed(self, doc: Ints, start: Longs, end: Longs, ignored: int) -> tuple[Longs, Longs]:
         """Return text ranges without the characters at their ends whose reading class is at most `ignored`.
 
+        A range that has only such characters becomes empty.
+
         >>> zero = np.zeros(1, np.int64)
         >>> [column.tolist() for column in Letters(["(Dr. Ana), MD"]).trimmed(zero, zero, zero + 10, PUNCTUATION)]
         [[1], [8]]
@@ -315,14 +317,18 @@ class Letters:
         if not len(codes):
             return start, end
         length = end - start
-        number, at = np.repeat(np.arange(len(doc)), length), ranges(base.take(doc) + start, length)
-        kept = _reading_classes.of(codes.take(at, mode="clip")) > ignored
-        if self.strings.missing is not None:
-            kept |= self.strings.missing.take(doc)[number]
-        place = np.flatnonzero(kept)
-        last = np.cumsum(length)
-        low, high = np.searchsorted(place, last - length), np.searchsorted(place, last)
+        if int(length.sum()) > len(codes):  # ranges that overlap each other: look at each character once
+            place, first = np.flatnonzero(_reading_classes.of(codes) > ignored), base.take(doc) + start
+        else:
+            at = ranges(base.take(doc) + start, length)
+            place = np.flatnonzero(_reading_classes.of(codes.take(at, mode="clip")) > ignored)
+            first = np.cumsum(length) - length
+        low, high = np.searchsorted(place, first), np.searchsorted(place, first + length)
         place = np.append(place, 0)
         some = low < high
-        begin = np.where(some, start + place[low] - (last - length), start)
-        return begin, np.where(some, start + place[high - 1] + 1 - (last - length), start)
+        begin = np.where(some, start + place[low] - first, start)
+        finish = np.where(some, start + place[high - 1] + 1 - first, start)
+        if self.strings.missing is None:
+            return begin, finish
+        missing = self.strings.missing.take(doc)
+        return np.where(missing, start, begin), np.where(missing, end, finish)

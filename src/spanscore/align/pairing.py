@@ -133,6 +133,12 @@ class Pairing:
         text = self.text[doc]
         return text if text is None or self.text_ends is None else text[: int(self.text_ends[doc])]
 
+    def own_texts(self) -> dict[str, str | None]:
+        """Return the texts of all documents by id, without invented mentions."""
+        if self.text_ends is None:
+            return dict(zip(self.gold.ids, self.text, strict=True))
+        return {name: self.own_text(doc) for doc, name in enumerate(self.gold.ids)}
+
     def in_text(self, pred: Corpus) -> Corpus:
         """Return predictions of this pairing with invented mentions as empty spans at the end of the text."""
         if self.text_ends is None:

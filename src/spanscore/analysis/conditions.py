@@ -61,15 +61,14 @@ class Condition:
         if number is None:
             known = NUMBERS if kind != "max" else sorted(counts)
             given = next((part for part in rest if part not in named), None)
-            if given is not None and any(given == one or given.startswith(f"{one}.") for one in names()):
-                measures = ", ".join(sorted({row["measure"] for row in rows}))
-                raise UsageError(f"'{printable(text)}': these results have no such measure, only {measures}.")
+            _refuse_other_measure(text, given, rows)
             hint = (
                 f"'{printable(text)}' names no number" if given is None else unknown("number", given, known).rstrip(".")
             )
             raise UsageError(f"{hint}; write it like {_example(kind)}.")
         type_ = ":".join(others) or None
         if type_ is not None and type_ not in named:
+            _refuse_other_measure(text, type_, rows)
             raise UsageError(unknown("measure or type", type_, {row["measure"] for row in rows} | named))
         if (number in NUMBERS) == (kind == "max"):
             what = "is a score; use --min" if kind == "max" else "is a count; use --max"
@@ -96,7 +95,8 @@ def count(row: ResultRow, name: str) -> float | None:
     counts: dict[str, float | None] = row.get("counts", {})
     if name != MISSED:
         return counts.get(name)
-    annotated, hidden, possible = (counts.get(one) for one in ("annotated", "hidden", "possible"))
+    annotated, possible = counts.get("annotated"), counts.get("possible")
+    hidden = counts.get("hidden", counts.get("masked"))
     if annotated is not None and hidden is not None:
         return annotated - hidden
     if possible is not None:  # wrong and partial matches are not found either, but may have half credit
@@ -127,6 +127,13 @@ def _measure(where: str, measures: set[str]) -> tuple[str | None, list[str]]:
     return None, where.split(":")
 
 
+def _refuse_other_measure(text: str, given: str | None, rows: Sequence[ResultRow]) -> None:
+    """Refuse a measure that the results do not have."""
+    if given is not None and any(given == one or given.startswith((f"{one}.", f"{one}:")) for one in names()):
+        measures = ", ".join(sorted({row["measure"] for row in rows}))
+        raise UsageError(f"'{printable(text)}': these results have no such measure, only {measures}.")
+
+
 def _spelled(part: str, rows: Sequence[ResultRow]) -> str:
     """Return the name of a number as results have it; F1 must be the F of these results."""
     lowered = part.lower()
@@ -142,7 +149,7 @@ def _spelled(part: str, rows: Sequence[ResultRow]) -> str:
 
 def _limit(text: str, value: str, kind: Kind) -> float:
     if kind == "max" and value.strip().endswith("%"):
-        what = f"'{printable(text)}' is the share of a count"
+        what = f"'{printable(text)}' is a percentage, but this limit is a number"
         raise UsageError(f"{what}; give a number of spans, or a minimum recall such as --min recall=0.9.")
     try:
         limit = parsed_share(value)

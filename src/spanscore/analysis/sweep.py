@@ -277,24 +277,21 @@ def curves_of(result: Result, bins: int = 10) -> tuple[list[Curve], list[str]]:
     curves: list[Curve] = []
     notes: list[str] = []
     for one in result.scores:
-        score = None if one.pairing is None else one.pairing.pred.score
-        if (
-            score is None
-            or one.pairing is None
-            or one.measure.needs_all_documents
-            or result.settings.get("resolve") == "longest"
-        ):
+        if one.pairing is None or one.measure.needs_all_documents or result.settings.get("resolve") == "longest":
             continue
-        if not len(score) or np.isnan(score).any():
+        pairing = one.measure.counted_spans(one.pairing)
+        score = pairing.pred.score
+        if score is None or not len(score) or np.isnan(score).any():
             continue
-        spans = len(one.pairing.gold.doc) + len(score)
-        if _work(one.pairing, one.measure) > (max(MUCH, 64 * spans) if one.measure.local else MUCH):
+        spans = len(pairing.gold.doc) + len(score)
+        if _work(pairing, one.measure) > (max(MUCH, 64 * spans) if one.measure.local else MUCH):
             notes.append(
                 f"{one.system}: threshold curves of {one.name} omitted, too slow; run spanscore sweep instead."
             )
             continue
-        types = _most_frequent(one.pairing)
-        if one.measure.by_type and len(one.pairing.labels) > len(types):
+        types = None  # measures may have other types than the labels
+        if one.measure.by_type and len(pairing.labels) > MANY:
+            types = _most_frequent(pairing)
             what = f"threshold curves of {one.name} shown only for the {MANY} most frequent types"
             notes.append(f"{one.system}: {what}; run spanscore sweep for all of them.")
         curves += _curves(one.pairing, one.measure, one.system, one.beta, bins, one.signature, one.level, types)

@@ -31,8 +31,8 @@ from spanscore.detectors.interface import (
     UntrustedError,
     spans_of,
 )
-from spanscore.detectors.program_files import program_files
-from spanscore.errors import UsageError, plural, printable
+from spanscore.detectors.program_files import is_file, program_files
+from spanscore.errors import TERMINATION, UsageError, plural, printable
 from spanscore.spec import REQUIRED, parameter
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Command(Detector):
             call = shlex.split(self.run)
         except ValueError:
             raise UsageError(f"the command '{printable(self.run)}' has an unclosed quotation mark.") from None
-        if not call:
+        if not call or not call[0]:
             raise UsageError("the command is empty.")
         return call
 
@@ -92,7 +92,7 @@ class Command(Detector):
         """Warn if not all that the program runs is known; a missing program is an error."""
         program = self._call[0]
         if shutil.which(program) is None:
-            raise _cannot_run(program, os.strerror(errno.EACCES if Path(program).exists() else errno.ENOENT))
+            raise _cannot_run(program, os.strerror(errno.EACCES if is_file(program) else errno.ENOENT))
         files = program_files(self._call)
         if files.known and not files.incomplete:
             return Description()
@@ -226,6 +226,8 @@ class _Program:
             self._process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)  # type: ignore[call-overload] # noqa: S603
         except OSError as error:
             raise _cannot_run(call[0], error.strerror) from None
+        if own:
+            TERMINATION.process_groups.add(self._process.pid)
         self.late = False
         self._timeout = timeout
         self._deadline = time.monotonic() + timeout
@@ -268,6 +270,7 @@ class _Program:
         self._ended.set()
         self.kill()
         self._process.wait()
+        TERMINATION.process_groups.discard(self._process.pid)
         self._process.stdout.close()
         with suppress(OSError):  # the program may be gone already
             self._process.stdin.close()

@@ -226,7 +226,8 @@ def address_of(url: str) -> SplitResult:
     except ValueError:
         right = False
     if not right:
-        raise UsageError(f"'{printable(url)}' is not the address of a service; write for example http://host:3000.")
+        shown = printable(re.sub(r"[?#].*|(?<=//)[^/]*@|^[^/]*@", "", url))  # without what may be a key
+        raise UsageError(f"'{shown}' is not the address of a service; write for example http://host:3000.")
     if parts.username is not None or parts.password is not None:
         raise UsageError("an address with a user name and password is not supported; use auth_env or headers.")
     return parts

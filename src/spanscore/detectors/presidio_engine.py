@@ -295,13 +295,16 @@ def analyzer_engine(configuration: Configuration, nlp: NlpEngine, language: str)
 
     if not isinstance(configuration.registry, Mapping):
         raise ValueError("recognizer_registry must be a mapping with recognizers")
+    threshold = configuration.analyzer.get("default_score_threshold", 0)
+    if not isinstance(threshold, int | float):
+        raise ValueError("default_score_threshold must be a number")
     settings = {**configuration.registry, "supported_languages": [language]}
     provider = RecognizerRegistryProvider(registry_configuration=settings, nlp_engine=nlp.engine)
     return AnalyzerEngine(
         nlp_engine=nlp.engine,
         registry=provider.create_recognizer_registry(),
         supported_languages=[language],
-        default_score_threshold=configuration.analyzer.get("default_score_threshold", 0),
+        default_score_threshold=threshold,
     )
 
 

@@ -26,6 +26,7 @@ _LAUNCHER = re.compile(
 """Programs whose own files say nothing about a detector: most of them run what their arguments name."""
 
 
+_NO_LAUNCHER = ("cd", "cat", "echo")
 _NODE = re.compile(r"(node|deno|bun)(\.exe)?")
 _OTHER = re.compile(r"(ruby|perl|php|lua|julia|java|Rscript)(\.exe)?")
 """Interpreters of scripts whose parts are not looked for."""
@@ -61,10 +62,10 @@ def _add(call: Sequence[str], found: ProgramFiles) -> None:
         found.known |= own
         _add_file(program, Path(place), _interpreter(Path(place)) if own else "", found)
     for name in call[1:]:
-        if Path(name).is_file():
+        if is_file(name):
             shell = _SHELL.fullmatch(Path(program).name) or program in (".", "source")
             found.known |= not _PYTHON.fullmatch(Path(name).name)
-            _add_file(name, Path(name), "sh" if shell else "", found)
+            _add_file(name, Path(name), "sh" if shell else _interpreter(Path(name)), found)
             found.incomplete |= any(_OTHER.fullmatch(Path(word).name) for word in call)
     python = next((at for at, word in enumerate(call) if _PYTHON.fullmatch(Path(word).name)), None)
     if python is not None:
@@ -72,8 +73,7 @@ def _add(call: Sequence[str], found: ProgramFiles) -> None:
         found.fingerprint |= modules
         found.known |= bool(modules)
     elif _SHELL.fullmatch(Path(program).name) and (script := _after(call, "c")) is not None:
-        for command in _commands(script):
-            _add(command, found)
+        _add_commands(script, found)
 
 
 def _add_file(name: str, file: Path, interpreter: str, found: ProgramFiles) -> None:
@@ -81,15 +81,15 @@ def _add_file(name: str, file: Path, interpreter: str, found: ProgramFiles) -> N
     if f"file {name}" in found.fingerprint:
         return
     found.fingerprint[f"file {name}"] = content_hash(file)
-    if _PYTHON.fullmatch(interpreter):
-        found.fingerprint |= _modules([interpreter, str(file)])
+    if _PYTHON.fullmatch(interpreter) or file.suffix == ".py":
+        found.fingerprint |= _modules(["python", str(file)])
     elif _SHELL.fullmatch(interpreter) or file.suffix in (".sh", ".bash"):
         _add_commands(os.fsdecode(read_source(file)), found)
     elif _NODE.fullmatch(interpreter) or file.suffix in (".js", ".mjs", ".cjs"):
         for target in _JAVASCRIPT.findall(os.fsdecode(read_source(file))):
             inner = os.path.normpath(Path(name).parent / target)
             endings = ("", ".js", ".mjs", ".cjs", ".json", "/index.js")
-            if one := next((inner + end for end in endings if Path(inner + end).is_file()), None):
+            if one := next((inner + end for end in endings if is_file(inner + end)), None):
                 _add_file(one, Path(one), "", found)
     elif _OTHER.fullmatch(interpreter):
         found.incomplete = True
@@ -97,14 +97,43 @@ def _add_file(name: str, file: Path, interpreter: str, found: ProgramFiles) -> N
 
 def _add_commands(script: str, found: ProgramFiles) -> None:
     """Add what the commands of a shell script run."""
+    begun = ""
     for line in script.replace("\\\n", " ").splitlines():
-        for command in _commands(line):
+        begun += line + "\n"
+        try:
+            commands = list(_commands(begun))
+        except ValueError:  # a quotation mark is not closed in this line
+            continue
+        begun = ""
+        for command in commands:
             inner = ProgramFiles(found.fingerprint)
             _add(command, inner)
             names = [Path(word).name for word in command]
             runs = any(kind.fullmatch(name) for name in names for kind in (_PYTHON, _SHELL, _NODE, _OTHER))
-            runs = runs or command[0] in (".", "source") or "$" in command[0]
-            found.incomplete |= inner.incomplete or (runs and not inner.known)
+            runs = runs or command[0] in (".", "source") or ("/" in command[0] and not is_file(command[0]))
+            found.incomplete |= inner.incomplete or (runs and not inner.known) or _is_variable(command)
+            found.known |= inner.known
+    found.incomplete |= bool(begun)
+
+
+def _is_variable(command: Sequence[str]) -> bool:
+    """Return whether what a command runs depends on variables of the shell, other than the script's arguments.
+
+    >>> _is_variable(["exec", "$HERE/tool"]), _is_variable(["exec", "python", "find.py", "$@"])
+    (True, False)
+    """
+    runs_another = command[0] == "exec" or (_LAUNCHER.fullmatch(command[0]) and command[0] not in _NO_LAUNCHER)
+    places = command if runs_another else command[:1]
+    program = any(re.match(r"[$`](?![@*#?\d])", word) for word in places)
+    return program or any("/" in word and re.search("[$`]", word) for word in command)
+
+
+def is_file(name: str) -> bool:
+    """Return whether an argument is the name of a file; it may be anything."""
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # such as too long
+        return False
 
 
 def _interpreter(file: Path) -> str:
@@ -129,7 +158,7 @@ def _modules(call: Sequence[str]) -> Fingerprint:
         return {}
     if (code := _after(call, "c")) is not None:
         return sources(here, "", code.encode()).fingerprint()
-    script = next((Path(word) for word in call[1:] if not word.startswith("-") and Path(word).is_file()), None)
+    script = next((Path(word) for word in call[1:] if not word.startswith("-") and is_file(word)), None)
     if script is None:
         return {}
     return sources(script.resolve().parent, "", read_source(script)).fingerprint()
@@ -168,6 +197,8 @@ def _import_folders(call: Sequence[str], here: Path) -> Iterator[Path]:
 def _commands(script: str) -> Iterator[list[str]]:
     """Yield the words of each simple command of a shell script, without assignments and files that it writes.
 
+    An unclosed quotation mark raises ValueError.
+
     >>> list(_commands("cd work && MODEL=a python -m finder 2> log.txt | ./clean.sh"))
     [['cd', 'work'], ['python', '-m', 'finder', '2'], ['./clean.sh']]
     """
@@ -175,18 +206,15 @@ def _commands(script: str) -> Iterator[list[str]]:
     words.whitespace_split = True
     command: list[str] = []
     writes = False
-    try:
-        for word in words:
-            if set(word) <= set("();<>|&"):
-                writes = ">" in word
-                if not writes and command:
-                    yield command
-                    command = []
-            elif writes:
-                writes = False
-            elif command or not re.match(r"\w+=", word):
-                command.append(word)
-    except ValueError:  # an unclosed quotation mark: the shell will say so
-        return
+    for word in words:
+        if set(word) <= set("();<>|&"):
+            writes = ">" in word
+            if not writes and command:
+                yield command
+                command = []
+        elif writes:
+            writes = False
+        elif command or not re.match(r"\w+=", word):
+            command.append(word)
     if command:
         yield command

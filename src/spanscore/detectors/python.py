@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from spanscore.detectors.fingerprint import Fingerprint
 from spanscore.detectors.interface import Description, Detection, Detector, Failure, spans_of
 from spanscore.detectors.shapes import MalformedSpanError, listed
-from spanscore.detectors.source_files import source_of
+from spanscore.detectors.source_files import held_values, source_of
 from spanscore.detectors.user_errors import explained, explained_without_text
 from spanscore.errors import UsageError, printable
 from spanscore.spec import REQUIRED, parameter
@@ -62,9 +62,11 @@ class Python(Detector):
             yield found
 
     def describe(self) -> Description:
-        """Import the function."""
-        self._call  # noqa: B018 - importing it is the point
-        return Description()
+        """Import the function, and warn if it holds values that cannot be fingerprinted."""
+        if held_values(self._call).complete:
+            return Description()
+        what = "the function uses values that cannot be fingerprinted, such as a model"
+        return Description(notes=(f"{what}: --resume will not notice if they change.",))
 
     def fingerprint(self) -> Fingerprint:
         """Add the source code of the function's module and of the modules beside it, and versions of their imports."""

@@ -8,13 +8,13 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from spanscore.detectors.fingerprint import ABSENT, Fingerprint, content_hash, distributions
+from spanscore.detectors.fingerprint import Fingerprint, content_hash, distributions
+from spanscore.detectors.held_values import HeldValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,8 +67,8 @@ def source_of(function: Callable[..., Any], named: str | None = None) -> Fingerp
     """Return hashes of a function's modules and of the modules beside them that they import, and versions of others.
 
     A module beside another is one below the same folder. Of installed packages that these modules import, anywhere in
-    their code, the versions count. `named` is the module in which the function was looked up. A function of a notebook
-    counts with those that it calls.
+    their code, the versions count. `named` is the module in which the function was looked up. Values that the function
+    holds count, too, and for one of a notebook the functions and values that it names.
     """
     known: Fingerprint = {}
     elsewhere: set[str] = set()
@@ -78,13 +78,21 @@ def source_of(function: Callable[..., Any], named: str | None = None) -> Fingerp
         found = _sources_of(str(name), file)
         known |= found.fingerprint()
         elsewhere |= found.elsewhere
-    if homeless := [one for one in parts if one.__module__ not in in_files]:
-        code, used = _without_file(homeless)
-        known |= code
-        elsewhere |= used
+    held = held_values(function)
+    if held.found:
+        known["function"] = held.digest()
+    if any(one.__module__ not in in_files for one in parts):
+        elsewhere |= held.used - {"", "__main__", "builtins", *sys.stdlib_module_names}
     versions, rest = distributions(elsewhere - {name.removeprefix("module ") for name in known})
     others = {f"module {one}": content_hash(there) for one in sorted(rest) if (there := _place(one)) is not None}
     return {**dict(sorted(known.items())), **others, **versions, "Python": platform.python_version()}
+
+
+def held_values(function: Callable[..., Any]) -> HeldValues:
+    """Return what a callable holds beside the source code of its modules."""
+    held = HeldValues(has_file=lambda name: name == "builtins" or _file_of(name) is not None)
+    held.add(function)
+    return held
 
 
 def _parts(function: Any) -> Iterator[Any]:
@@ -124,41 +132,6 @@ def _sources_of(name: str, file: Path) -> Sources:
         found.modules |= more.modules
         found.elsewhere |= more.elsewhere
     return found
-
-
-def _without_file(parts: list[Any]) -> tuple[Fingerprint, set[str]]:
-    """Return a hash of the code of functions and classes and of the functions of their module that they call.
-
-    Also return the modules that they use.
-    """
-    members = [one for part in parts for one in (vars(part).values() if isinstance(part, type) else [part])]
-    waiting = [(one.__code__, one.__globals__) for one in members if isinstance(one, FunctionType)]
-    if not waiting:
-        return {"function": ABSENT}, set()
-    whole, used = blake2b(digest_size=8), set()
-    seen = {code for code, _ in waiting}
-    while waiting:
-        one, space = waiting.pop()
-        whole.update(one.co_code + repr((one.co_names, [_constant(value) for value in one.co_consts])).encode())
-        inner = [value for value in one.co_consts if isinstance(value, CodeType)]
-        for name in one.co_names:
-            value = space.get(name)
-            more = getattr(value, "__code__", None)
-            if isinstance(more, CodeType) and getattr(value, "__globals__", None) is space:
-                inner.append(more)
-            else:
-                module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-                used.add(str(module or name).partition(".")[0])
-        waiting.extend((code, space) for code in inner if code not in seen)
-        seen.update(inner)
-    return {"function": whole.hexdigest()}, used - {"__main__", *sys.stdlib_module_names}
-
-
-def _constant(value: Any) -> str:
-    """Return a constant of code in the same way in every process; code itself is added separately."""
-    if isinstance(value, CodeType):
-        return ""
-    return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
 
 
 def _place(name: str) -> Path | None:

@@ -34,7 +34,7 @@ HEAD = 1 << 16
 """Bytes of the first block: enough to recognise the format and the layout of its lines."""
 
 LONG_LINE = 64 << 20
-"""Bytes of a first line that are read to recognise the format, if it does not end in the first block."""
+"""About how many bytes of a first line are read to recognise the format, if it does not end in the first block."""
 
 MARGIN = 1024
 """Zero bytes on either side of a block; a multiple of eight."""
@@ -233,12 +233,10 @@ class Source:
         return Sample(self.head, self.name, files, self._head_of, self._tail_of, self._long_line if cut else None)
 
     def _long_line(self) -> bytes:
-        """Return a first line that is longer than the first block; nothing if it cannot be read again."""
-        if self.path is None or self._archive is not None or self._packed is not None or not self.path.is_file():
-            return b""
-        with self.path.open("rb") as file:
-            file.seek(self.had_mark * len(BOM) + len(self.head) - len(self.head.lstrip()))
-            return file.readline(LONG_LINE)
+        """Return a first line that is longer than the first block, which grows by it."""
+        while b"\n" not in self.head.lstrip() and len(self.head) < LONG_LINE and (more := self._read(BLOCK)):
+            self.head += more
+        return self.head.lstrip().partition(b"\n")[0]
 
     def _head_of(self, name: str) -> bytes:
         with self.open(name) as opened:

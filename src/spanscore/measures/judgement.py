@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spanscore.overlap import Overlaps
+from spanscore.overlap import Join, Overlaps
 
 if TYPE_CHECKING:
     from spanscore.align import Pairing
@@ -105,14 +105,27 @@ class Judgement:
     def types_in(self, pairing: Pairing) -> tuple[tuple[str, ...], Ints]:
         """Return the labels of a pairing, and that of each gold span in it.
 
-        Where the measure gives all spans one label, it is that of the first span of the pairing in its place.
+        Where the measure gives all spans one label, it is that of the span of the pairing with the same offsets; where
+        it merges or trims spans, that of the span which shares most characters, the shortest such one.
         """
         mine, typed = self.pairing.gold, pairing.gold
         if mine.labels == typed.labels or not len(typed.doc):
             return mine.labels, mine.label
         stride = np.int64(1 + max(int(one.end.max(initial=0)) for one in (mine, typed)))
-        place = np.searchsorted(typed.doc * stride + typed.start, mine.doc * stride + mine.start, side="right") - 1
-        return typed.labels, typed.label[np.maximum(place, 0)]
+        begin, known = mine.doc * stride + mine.start, typed.doc * stride + typed.start
+        first, last = np.searchsorted(known, begin), np.searchsorted(known, begin, side="right") - 1
+        behind = np.searchsorted(known, known)  # the first row that begins at the same place
+        place = np.searchsorted(behind * stride + typed.end, first * stride + mine.end)
+        same = (place <= last) & (typed.end.take(place, mode="clip") == mine.end)
+        changed = np.flatnonzero(~same)
+        place[changed] = np.maximum(last[changed], 0)
+        size = typed.end - typed.start
+        for both in Join(mine.with_spans(changed), typed).blocks() if len(changed) else ():
+            order = np.lexsort((both.pred, size[both.pred], -both.shared, both.gold))
+            row, partner = both.gold[order], both.pred[order]
+            best = np.concatenate([[True], row[1:] != row[:-1]])[: len(row)]
+            place[changed[row[best]]] = partner[best]
+        return typed.labels, typed.label[place]
 
     def confusion(self) -> dict[tuple[str | None, str | None], int]:
         """Count spans by gold label and predicted label; None is missed (as predicted) or spurious (as gold)."""

@@ -77,10 +77,11 @@ class Journal:
     def _begin(self, *, resume: bool, anyway: bool) -> IO[bytes]:
         """Open the file of predictions, once it is clear that they belong to this run."""
         partial, finished = self._folder / PARTIAL, self._folder / FINISHED
-        if partial.exists() and not resume:
+        begun = partial.exists() and partial.stat().st_size > 0  # an empty one is of a run that was killed at once
+        if begun and not resume:
             what = f"this folder holds an unfinished run; give --resume to continue it, or remove {PARTIAL}"
             raise UsageError(f"{printable(str(self._folder), limit=255)}: {what}.")
-        if partial.exists():
+        if begun:
             self._refuse_another(self._folder / KEY, anyway=anyway)
             self._write_key()
             return append_file(partial)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import platform
 import re
 import time
@@ -30,6 +29,7 @@ from spanscore.detectors import REGISTRY, DetectorError, Failure, UntrustedError
 from spanscore.detectors.fingerprint import versions
 from spanscore.engine import Inputs, Plan, evaluate, score
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
+from spanscore.files import uncollected
 from spanscore.pipeline import looked_for
 from spanscore.pipeline.detector_pool import DetectorPool, detector_pool
 from spanscore.pipeline.journal import FINISHED, Journal, record
@@ -224,11 +224,11 @@ def _run(
     observer.ready(description.uses, notes)
     fresh, latencies = _detect(job, pool, documents_of(gold, language), done, journal, observer)
     journal.pause()
-    gc.freeze()  # a detector leaves many objects behind that need not be traversed again
     detected = time.perf_counter()
     done |= fresh
     predictions = tuple((name, done[name]) for name in gold.ids)
-    found = build([record(name, detection) for name, detection in predictions])
+    with uncollected():
+        found = build([record(name, detection) for name, detection in predictions])
     alignment = align_entities(used, found.labels, **sources)
     name = job.detector.name
     nowhere = [what for what in job.by if what.startswith(ATTRIBUTE) and not _has_attribute(what, job.gold, found)]
@@ -252,7 +252,8 @@ def _run(
         can_find = {*(looked or ()), *found.labels}
         every = align_entities(used, can_find, **sources).pred_map.updated(plan.pred_map)
         plan = replace(plan, shared=replace(plan, pred_map=every).sharing(used, [can_find]).shared)
-    result = evaluate(plan, Inputs.of(gold, {name: found}))
+    with uncollected():
+        result = evaluate(plan, Inputs.of(gold, {name: found}))
     result.inputs["systems"][name]["source"] = FINISHED
     result = result.with_settings(only_predicted=True)
     view = plan.views[0]

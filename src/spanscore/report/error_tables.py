@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spanscore.result.privacy import Text
     from spanscore.verdicts import Error
 
-BLOCK, CHARACTERS = 50_000, 10_000_000
+BLOCK, CHARACTERS = 10_000, 10_000_000
 """Lines that are made at once, and characters of their spans."""
 AROUND = 40
 """Characters of context on either side."""
@@ -24,7 +24,7 @@ AROUND = 40
 def write_errors(gold: IO[bytes], predicted: IO[bytes], scores: Scores, *, text: Text) -> dict[str, int]:
     """Write a line for every gold and predicted span that is not correct, and return the number of each."""
     assert scores.pairing is not None
-    texts = dict(zip(scores.pairing.gold.ids, scores.pairing.text, strict=True))
+    texts = scores.pairing.own_texts()
     counts = {}
     for side, file in zip(SIDES, (gold, predicted), strict=True):
         blocks = in_blocks(scores.errors(ids=text == "show", sides=(side,)))

@@ -9,9 +9,12 @@ from typing import IO, TYPE_CHECKING, Any
 from xxhash import xxh3_128_digest
 
 from spanscore.files import write_csv
+from spanscore.report.error_tables import BLOCK
 from spanscore.result.privacy import excerpt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spanscore.result import Scores
     from spanscore.result.privacy import Text
     from spanscore.verdicts import Error
@@ -47,8 +50,12 @@ def write_leaks(file: IO[bytes], scores: Scores, *, text: Text) -> int:
     for place, key in enumerate(keys):
         first.setdefault(key, place)
     order = sorted(range(len(rows)), key=lambda place: (-times[keys[place]], first[keys[place]]))
-    table = [(times[keys[place]], *rows[place]) for place in order]
-    return write_csv(file, [dict(zip(COLUMNS, zip(*table, strict=True) if table else repeat(()), strict=False))])
+
+    def columns(first: int) -> dict[str, Sequence[Any]]:
+        table = [(times[keys[place]], *rows[place]) for place in order[first : first + BLOCK]]
+        return dict(zip(COLUMNS, zip(*table, strict=True) if table else repeat(()), strict=False))
+
+    return write_csv(file, map(columns, range(0, max(len(order), 1), BLOCK)))
 
 
 def _row(leak: Error, text: Text) -> tuple[Any, ...]:
