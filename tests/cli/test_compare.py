@@ -450,7 +450,9 @@ def test_the_gate_counts_what_was_not_found_by_any_measure(tmp_path: Path) -> No
     ]
     write(tmp_path / "gold.jsonl", [{"id": "d", "text": "x" * 40, "spans": gold}])
     write(tmp_path / "pred.jsonl", [{"id": "d", "spans": pred}])
-    measures = [one for name in ("semeval.strict", "sixway.strict", "exact", "leak", "tab.mention") for one in ("-m", name)]
+    measures = [
+        one for name in ("semeval.strict", "sixway.strict", "exact", "leak", "tab.mention") for one in ("-m", name)
+    ]
     run("score", "gold.jsonl", "pred.jsonl", *measures, "-o", "out", "-q", cwd=tmp_path)
     said = run("gate", "out", "--max", "missed:A=1", cwd=tmp_path, code=1)[0]
     assert said.count("missed is 2") == 5
