@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 LONGEST = 1500
@@ -53,6 +55,7 @@ class Termination:
     def __init__(self) -> None:
         self.process_groups: set[int] = set()
         """Those of the programs that the command has started, which end with it."""
+        self._starting = False
 
     def arrive(self, number: int, _: object) -> None:
         """End the command, and clean up files and processes on the way; once it has ended, exit at once.
@@ -67,18 +70,38 @@ class Termination:
                 self._end(number)
             return
         self.number, self._since = number, time.monotonic()
-        from threading import Timer
+        # not a Thread: the signal may have interrupted the start of one, which holds a lock
+        _thread.start_new_thread(self._end_after, (self.patience, number))
+        if not self._starting:
+            self.check()
 
-        last_resort = Timer(self.patience, self._end, (number,))
-        last_resort.daemon = True
-        last_resort.start()
+    @contextmanager
+    def starting(self) -> Iterator[None]:
+        """Delay the exception while a program is started: nobody could end one that is not known yet."""
+        in_main = current_thread() is main_thread()  # which alone gets signals
+        try:
+            if in_main:
+                self._starting = True
+            yield
+        finally:
+            if in_main:
+                self._starting = False
         self.check()
 
-    def _end(self, number: int) -> None:
-        """End the process and the programs that it has started, without cleaning up."""
+    def end_programs(self) -> None:
+        """End the programs that are still running."""
         for group in tuple(self.process_groups):
             with suppress(OSError):
                 os.killpg(group, signal.SIGKILL)
+
+    def _end_after(self, seconds: float, number: int) -> None:
+        """End the process if it has not ended by itself."""
+        time.sleep(seconds)
+        self._end(number)
+
+    def _end(self, number: int) -> None:
+        """End the process and the programs that it has started, without cleaning up."""
+        self.end_programs()
         os._exit(128 + number)
 
     def check(self) -> None:

@@ -116,6 +116,7 @@ def main() -> None:
         if TERMINATION.number is None and not isinstance(error, KeyboardInterrupt):
             raise
         code = 130
+    TERMINATION.end_programs()
     sys.exit(code if TERMINATION.number is None else 128 + TERMINATION.number)
 
 

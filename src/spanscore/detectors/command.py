@@ -222,12 +222,13 @@ class _Program:
 
     def __init__(self, call: list[str], timeout: float) -> None:
         own = {"process_group": 0} if os.name == "posix" else {}  # so that its children can be ended with it
-        try:
-            self._process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)  # type: ignore[call-overload] # noqa: S603
-        except OSError as error:
-            raise _cannot_run(call[0], error.strerror) from None
-        if own:
-            TERMINATION.process_groups.add(self._process.pid)
+        with TERMINATION.starting():
+            try:
+                self._process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)  # type: ignore[call-overload] # noqa: S603
+            except OSError as error:
+                raise _cannot_run(call[0], error.strerror) from None
+            if own:
+                TERMINATION.process_groups.add(self._process.pid)
         self.late = False
         self._timeout = timeout
         self._deadline = time.monotonic() + timeout
