@@ -60,8 +60,8 @@ class Termination:
     def arrive(self, number: int, _: object) -> None:
         """End the command, and clean up files and processes on the way; once it has ended, exit at once.
 
-        The user's code may catch the exception for ever, so that a second signal ends the process at once, and so does
-        a thread after a while. Nothing is lost: what is written so far is complete after any kill.
+        The user's code may catch the exception for ever, so that a later signal ends the process at once, and so does a
+        thread after a while. Nothing is lost: what is written so far is complete after any kill.
         """
         if not self.running:
             os._exit(128 + number)

@@ -80,7 +80,7 @@ class AnnotatedFormat(DocumentFormat):
 
 
 def written_by(one: Written) -> dict[str, list[tuple[int, int, Span]]]:
-    """Return the spans to write by annotator, with those who marked nothing; empty if no annotator is named."""
+    """Return the spans to write by annotator, including annotators without marks; empty if no annotator is named."""
     seen = separated((one.document.meta or {}).get(ANNOTATORS) or "")
     names = [str((span.attrs or {}).get(ANNOTATOR) or "") for _, _, span in one.spans]
     if not seen and not any(names):
