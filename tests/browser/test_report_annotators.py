@@ -80,6 +80,7 @@ def test_each_annotator_beside_the_others_and_the_system(page: Any, folder: Path
     expect(page.locator("[data-tile=documents]")).to_contain_text("of 3 with annotations")
     expect(page.locator("#shown")).to_contain_text("7 of 7 document-annotator pairs shown")
     page.click("#annotators summary")
+    expect(page.locator("#agreement-types tbody tr")).to_have_count(4)
     types = [one.split("\t") for one in page.locator("#agreement-types tbody tr").all_inner_texts()]
     assert types[0][0] == "all types"
     assert types[0][2].split()[0] == f"{shown.f:.3f}"
