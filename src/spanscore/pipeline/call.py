@@ -12,8 +12,8 @@ from spanscore.corpus import Corpus
 from spanscore.engine.inputs import Input
 from spanscore.errors import UsageError, unknown
 from spanscore.files import check_folder
+from spanscore.pipeline.job import Job, chosen_detector
 from spanscore.pipeline.outputs import write_all
-from spanscore.pipeline.run import Job, chosen_detector
 from spanscore.pipeline.run import run as run_job
 from spanscore.report.confusion import plotly
 from spanscore.stats import Bootstrap

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spanscore.detectors import Detection
+    from spanscore.pipeline.job import Job, Outcome
     from spanscore.pipeline.journal import Journal
-    from spanscore.pipeline.run import Job, Outcome
     from spanscore.result.privacy import Text
 
 FILES = (
@@ -92,7 +92,7 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
     by_type, pii, leak = outcome.shown
     with atomic_file(folder / FINISHED) as file:
         write(file, (_without_text(*one, text) for one in outcome.predictions))
-    listed = [{"document": name, "types": types} for name, types in outcome.discarded]
+    listed = [{"document": name, "types": types} for name, types in outcome.left_out]
     _json(folder / "alignment.json", {**outcome.alignment.to_dict(), "discarded": listed})
     with atomic_file(folder / "false_negatives.csv") as gold, atomic_file(folder / "false_positives.csv") as predicted:
         found = error_tables.write_errors(gold, predicted, by_type, text=text)
@@ -125,7 +125,7 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
         pii,
         leak,
         total=len(outcome.job.gold),
-        discarded=len(outcome.discarded),
+        discarded=len(outcome.left_out),
         spans_discarded=outcome.spans_discarded,
         not_looked_for=outcome.result.not_looked_for,
         not_looked_for_by_language=outcome.not_looked_for_by_language,

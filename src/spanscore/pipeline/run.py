@@ -6,139 +6,41 @@ import platform
 import re
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spanscore.align.annotators import ALL, chosen_gold, names_in, refuse_unknown
-from spanscore.align.entities import Alignment, align_entities, normalized
+from spanscore.align.annotators import chosen_gold, names_in, refuse_unknown
+from spanscore.align.entities import align_entities, normalized
 from spanscore.align.labels import LabelMap
 from spanscore.align.levels import LevelNaming
-from spanscore.align.pairing import without_repeats
-from spanscore.align.score_thresholds import ScoreThresholds
 from spanscore.align.span_groups import ATTRIBUTE
 from spanscore.align.taxonomy import DEFAULT_LEVEL
-from spanscore.arguments import check_fields
 from spanscore.corpus.corpus import INVENTED
 from spanscore.corpus.records import build
-from spanscore.detectors import REGISTRY, DetectorError, Failure, UntrustedError
+from spanscore.detectors import DetectorError, Failure, UntrustedError
 from spanscore.detectors.fingerprint import versions
-from spanscore.engine import Inputs, Plan, evaluate, score
+from spanscore.engine import Inputs, Plan, evaluate
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.files import uncollected
 from spanscore.pipeline import looked_for
 from spanscore.pipeline.detector_pool import DetectorPool, detector_pool
+from spanscore.pipeline.job import Job, Outcome, at_coarsest_level
 from spanscore.pipeline.journal import FINISHED, Journal, record
 from spanscore.pipeline.languages import AUTO, PerLanguage, documents_of, languages_digest, mismatch
+from spanscore.pipeline.left_out import leave_out, lost_spans, note
 from spanscore.result import refuse_unknown_split
-from spanscore.spec import Spec
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from spanscore.align.labels import GivenMap
-    from spanscore.align.resolve import Resolve
-    from spanscore.align.taxonomy import Level, Taxonomy
+    from spanscore.align.entities import Alignment
     from spanscore.corpus import Corpus
     from spanscore.corpus.records import Document
-    from spanscore.detectors import Detection, Detector, Fingerprint
-    from spanscore.result import Result, Scores
-    from spanscore.stats import Bootstrap
-
-
-@dataclass(frozen=True)
-class Job:
-    """A run as requested: a detector over a dataset, and where to write."""
-
-    dataset: Corpus
-    detector: Detector
-    folder: Path
-    threshold: float = 0.9
-    beta: float = 2.0
-    score_threshold: ScoreThresholds = field(default_factory=ScoreThresholds)
-    entities: tuple[str, ...] = ()
-    label_map: GivenMap = None
-    """What the user renames labels to on both sides, instead of what the entity alignment finds."""
-    gold_map: GivenMap = None
-    """The same for gold labels; it overrides `label_map`."""
-    pred_map: GivenMap = None
-    """The same for predicted labels; it overrides `label_map`."""
-    taxonomy: Taxonomy | None = None
-    """By which types are aligned, instead of the default map."""
-    levels: tuple[Level, ...] = ()
-    """The levels of the taxonomy at which to score."""
-    shared_types: bool = False
-    """Whether only types that the dataset has and the detector can find are scored."""
-    allow_missing_mappings: bool = False
-    resolve: Resolve = "score"
-    jobs: int = 1
-    resume: bool = False
-    resume_anyway: bool = False
-    """Whether to resume although the detector has changed."""
-    max_failures: int = 0
-    ci: Bootstrap | None = None
-    by: tuple[str, ...] = ()
-    annotator: str = ""
-    """Whose annotations are the gold data, if it has several: a name, all, majority, union or intersection."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    @cached_property
-    def maps(self) -> dict[str, LabelMap]:
-        """The maps that the user gave, by the name of their setting; empty ones are left out."""
-        found = {name: LabelMap.of(getattr(self, name)) for name in ("label_map", "gold_map", "pred_map")}
-        return {name: one for name, one in found.items() if one.to}
-
-    @cached_property
-    def gold(self) -> Corpus:
-        """The spans that count: those of the chosen annotator, or of all where each of them counts."""
-        return self.dataset if self.annotator == ALL else chosen_gold(self.dataset, self.annotator)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a run: the result, and everything else that is written."""
-
-    job: Job
-    result: Result
-    alignment: Alignment
-    discarded: tuple[tuple[str, tuple[str, ...]], ...]
-    """Documents that were left out, and their entity types that no source knows."""
-    spans_discarded: int
-    """Gold spans that do not count because a type is unknown: theirs, or that of another span of their document."""
-    predictions: tuple[tuple[str, Detection], ...]
-    notes: tuple[str, ...]
-    about: Mapping[str, Any]
-    not_looked_for_by_language: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Types that are not looked for in one language, if each document has its own."""
-
-    @property
-    def shown(self) -> tuple[Scores, ...]:
-        """The scores by each measure that metrics and tables show."""
-        return _shown(self.result)
-
-
-def chosen_detector(spec: str | Detector, *, language: str | None = None) -> Detector:
-    """Return the detector of a spec.
-
-    Without a language, the detector keeps its own; a language that contradicts that of the spec is an error.
-
-    >>> chosen_detector("presidio(language=de)"), chosen_detector("presidio", language="de")
-    (presidio(language=de), presidio(language=de))
-    """
-    made = REGISTRY.make(spec)
-    if language is not None and made.language != language:
-        given = Spec.parse(spec).arguments if isinstance(spec, str) else made.given()
-        if any(name == "language" for name, _ in given):
-            raise UsageError(f"'{printable(str(spec))}' and the language {printable(language)} contradict each other.")
-        made = replace(made, language=language)
-    return made
+    from spanscore.detectors import Detection, Detector, EntityTypes, Fingerprint
 
 
 def _looking_for(job: Job) -> Detector:
@@ -194,19 +96,11 @@ def _run(
 ) -> tuple[Outcome, Journal]:
     description = pool.describe()
     types = description.types
-    sources: dict[str, Any] = {
-        "user": job.maps["label_map"].to if "label_map" in job.maps else {},
-        "user_gold": job.maps["gold_map"].to if "gold_map" in job.maps else {},
-        "user_pred": job.maps["pred_map"].to if "pred_map" in job.maps else {},
-        "from_model": types.from_model,
-        "from_recognizers": types.from_recognizers,
-        "supported": types.supported,
-        "taxonomy": job.taxonomy,
-    }
+    sources = _sources(job, types)
     used = {job.gold.labels[code] for code in np.unique(job.gold.label).tolist()}
     alignment = align_entities(used, **sources)
     _refuse_unknown_entities(job, align_entities(used, types.supported or (), **sources))
-    counted, discarded = _discard(job, alignment)
+    counted, without = leave_out(job, alignment)
     gold = job.dataset.take(job.dataset.ids.find(counted.ids)) if job.annotator else counted
     fingerprint = pool.fingerprint()
     journal = Journal(job.folder, _key(job, fingerprint))
@@ -229,57 +123,27 @@ def _run(
     predictions = tuple((name, done[name]) for name in gold.ids)
     with uncollected():
         found = build([record(name, detection) for name, detection in predictions])
-    alignment = align_entities(used, found.labels, **sources)
-    name = job.detector.name
-    nowhere = [what for what in job.by if what.startswith(ATTRIBUTE) and not _has_attribute(what, job.gold, found)]
-    measures = [f"iou(threshold={job.threshold!r})", f"iou.pii(threshold={job.threshold!r})", "leak"]
-    plan = Plan.of(
-        measures,
-        beta=job.beta,
-        **_selected(job, alignment),
-        taxonomy=job.taxonomy,
-        levels=job.levels,
-        resolve=job.resolve,
-        resolve_gold=False,
-        score_threshold=job.score_threshold,
-        ci=job.ci,
-        by=tuple(what for what in job.by if what not in nowhere),
-        keep_spans=True,
-        annotator=job.annotator,
-    )
-    if job.shared_types:
-        looked = types.supported if types.looked_for is None else types.looked_for
-        can_find = {*(looked or ()), *found.labels}
-        every = align_entities(used, can_find, **sources).pred_map.updated(plan.pred_map)
-        plan = replace(plan, shared=replace(plan, pred_map=every).sharing(used, [can_find]).shared)
-    with uncollected():
-        result = evaluate(plan, Inputs.of(gold, {name: found}))
-    result.inputs["systems"][name]["source"] = FINISHED
-    result = result.with_settings(only_predicted=True)
-    view = plan.views[0]
-    present = {view.pred.called(label) for label in found.labels}
-    result = result.with_settings(not_looked_for=[name for name in missing if name not in present])
-    result = result.detected_by(journal.detector_digest)
+        alignment = align_entities(used, found.labels, **sources)
+        plan = _plan(job, alignment, found)
+        if job.shared_types:
+            plan = _sharing(plan, used, types, found, sources)
+        result = evaluate(plan, Inputs.of(gold, {job.detector.name: found}))
+    result.inputs["systems"][job.detector.name]["source"] = FINISHED
+    present = {plan.views[0].pred.called(label) for label in found.labels}
+    result = result.with_settings(
+        only_predicted=True, not_looked_for=[name for name in missing if name not in present]
+    ).detected_by(journal.detector_digest)
     failed = sum(isinstance(detection, Failure) for _, detection in predictions)
     notes += _unused(job, used, set(found.labels))
-    notes += (
-        f"no span has the attribute {printable(what.removeprefix(ATTRIBUTE))}; --by {printable(what)} is left out."
-        for what in nowhere
-    )
+    notes += _found_nowhere(job, found)
     notes += filter(None, [_empty_spans(found)])
     if failed:
         whose = "its" if failed == 1 else "their"
         notes.append(f"the detector failed on {plural(failed, 'document')}; {whose} gold spans count as missed.")
     notes += [f"the detector changed during this run ({'; '.join(one['changed'])})." for one in journal.changes]
-    lost = _lost_spans(job, alignment, discarded)
-    if discarded:
-        whose = "its" if len(discarded) == 1 else "their"
-        kinds = ", ".join(map(printable, alignment.unmapped))
-        notes.append(
-            f"{plural(len(discarded), 'document')} left out for entity types that no source knows: {kinds}; "
-            f"{whose} {_without(lost, result, measures[:2])}; --allow-missing-mappings leaves out only the spans, "
-            "--map gives them a type."
-        )
+    lost = lost_spans(job, alignment, without)
+    if without:
+        notes.append(note(without, alignment, lost, at_coarsest_level(result), _measures(job)[:2]))
     about = {
         "version": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -299,7 +163,50 @@ def _run(
     kept = tuple(dict.fromkeys([*notes, *result.warnings]))
     result = replace(result, warnings=kept)
     languages = {code: list(there) for code, there in in_languages.items()}
-    return Outcome(job, result, alignment, discarded, len(lost.doc), predictions, kept, about, languages), journal
+    return Outcome(job, result, alignment, without, len(lost.doc), predictions, kept, about, languages), journal
+
+
+def _sources(job: Job, types: EntityTypes) -> dict[str, Any]:
+    """Return the four sources of the entity alignment."""
+    return {
+        "user": job.maps["label_map"].to if "label_map" in job.maps else {},
+        "user_gold": job.maps["gold_map"].to if "gold_map" in job.maps else {},
+        "user_pred": job.maps["pred_map"].to if "pred_map" in job.maps else {},
+        "from_model": types.from_model,
+        "from_recognizers": types.from_recognizers,
+        "supported": types.supported,
+        "taxonomy": job.taxonomy,
+    }
+
+
+def _measures(job: Job) -> list[str]:
+    return [f"iou(threshold={job.threshold!r})", f"iou.pii(threshold={job.threshold!r})", "leak"]
+
+
+def _plan(job: Job, alignment: Alignment, found: Corpus) -> Plan:
+    """Return how the predictions are scored."""
+    return Plan.of(
+        _measures(job),
+        beta=job.beta,
+        **_selected(job, alignment),
+        taxonomy=job.taxonomy,
+        levels=job.levels,
+        resolve=job.resolve,
+        resolve_gold=False,
+        score_threshold=job.score_threshold,
+        ci=job.ci,
+        by=tuple(what for what in job.by if what not in _nowhere(job, found)),
+        keep_spans=True,
+        annotator=job.annotator,
+    )
+
+
+def _sharing(plan: Plan, used: set[str], types: EntityTypes, found: Corpus, sources: dict[str, Any]) -> Plan:
+    """Return a plan that scores only types that the dataset has and the detector can find."""
+    looked = types.supported if types.looked_for is None else types.looked_for
+    can_find = {*(looked or ()), *found.labels}
+    every = align_entities(used, can_find, **sources).pred_map.updated(plan.pred_map)
+    return replace(plan, shared=replace(plan, pred_map=every).sharing(used, [can_find]).shared)
 
 
 def _check(job: Job) -> None:
@@ -330,64 +237,6 @@ def _refuse_unknown_entities(job: Job, alignment: Alignment) -> None:
     for name in job.entities:
         if name not in known:
             raise UsageError(unknown("entity type", name, known))
-
-
-def _discard(job: Job, alignment: Alignment) -> tuple[Corpus, tuple[tuple[str, tuple[str, ...]], ...]]:
-    """Return the documents whose types are all known, and the others with their unknown types."""
-    dataset = job.gold
-    unmapped = set(alignment.unmapped)
-    codes = [code for code, label in enumerate(dataset.labels) if label in unmapped]
-    if not codes or job.allow_missing_mappings or job.entities:
-        return dataset, ()
-    rows = np.flatnonzero(np.isin(dataset.label, codes))
-    named: dict[int, set[str]] = {}
-    for doc, code in zip(dataset.doc[rows].tolist(), dataset.label[rows].tolist(), strict=True):
-        named.setdefault(doc, set()).add(dataset.labels[code])
-    kept = np.array([doc for doc in range(len(dataset)) if doc not in named], np.int64)
-    if not kept.size:
-        kinds = ", ".join(map(printable, alignment.unmapped))
-        raise InputError(
-            f"every document has an entity type that no source knows: {kinds}; map them with --map, or leave out such "
-            "spans with --allow-missing-mappings.",
-            dataset.source,
-        )
-    return dataset.take(kept), tuple((dataset.ids[doc], tuple(sorted(kinds))) for doc, kinds in named.items())
-
-
-def _lost_spans(job: Job, alignment: Alignment, discarded: tuple[tuple[str, tuple[str, ...]], ...]) -> Corpus:
-    """Return the distinct gold spans that do not count because of an unknown type, in their documents."""
-    dataset = job.gold
-    named = {name for name, _ in discarded}
-    unmapped = set(alignment.unmapped)
-    if named:
-        documents = dataset.take(np.array([doc for doc, name in enumerate(dataset.ids) if name in named], np.int64))
-        known = {label: to for label, to in alignment.gold_map.to.items() if label not in unmapped}
-        return without_repeats(LabelMap(known).apply(documents)[0])
-    codes = [code for code, label in enumerate(dataset.labels) if label in unmapped and not job.entities]
-    return without_repeats(dataset.with_spans(np.flatnonzero(np.isin(dataset.label, codes))))
-
-
-def _without(lost: Corpus, result: Result, measures: list[str]) -> str:
-    """Say how many gold spans do not count, and what recall would be if they counted as missed."""
-    missed = score(lost, {"none": lost.with_spans(np.zeros(0, np.int64))}, measures, keep_spans=False)
-    changes = []
-    for more, scores in reversed([*zip(missed.scores, _shown(result), strict=False)]):
-        counts = scores.counts
-        total = counts["annotated"] + more.counts["annotated"]
-        recalls = ("–" if not of else f"{counts['tp'] / of:.3f}" for of in (total, counts["annotated"]))
-        changes.append(f"{' instead of '.join(recalls)} ({scores.measure.name})")
-    many = len(lost.doc) != 1
-    return (
-        f"{plural(len(lost.doc), 'gold span')} {'do' if many else 'does'} not count (recall would be "
-        f"{' and '.join(changes)} with {'them' if many else 'it'} as missed)"
-    )
-
-
-def _shown(result: Result) -> tuple[Scores, ...]:
-    """Return the scores by each measure at the coarsest level that has types."""
-    levels = dict.fromkeys(one.level for one in result.scores)
-    level = next((one for one in levels if one != "pii"), "pii")
-    return tuple(one for one in result.scores if one.level == level)
 
 
 def _detect(
@@ -460,8 +309,17 @@ def _unused(job: Job, gold: set[str], pred: set[str]) -> Iterator[str]:
         yield from one.unused({label for label in one.to if normalized(label) in known}, side)
 
 
-def _has_attribute(what: str, *sides: Corpus) -> bool:
-    return any(what.removeprefix(ATTRIBUTE) in side.attrs for side in sides)
+def _nowhere(job: Job, found: Corpus) -> list[str]:
+    """Return the attributes to split by that no span has."""
+    known = {*job.gold.attrs, *found.attrs}
+    return [what for what in job.by if what.startswith(ATTRIBUTE) and what.removeprefix(ATTRIBUTE) not in known]
+
+
+def _found_nowhere(job: Job, found: Corpus) -> Iterator[str]:
+    """Yield warnings about attributes that no span has."""
+    for what in _nowhere(job, found):
+        name = printable(what.removeprefix(ATTRIBUTE))
+        yield f"no span has the attribute {name}; --by {printable(what)} is left out."
 
 
 def _empty_spans(found: Corpus) -> str | None:

@@ -13,7 +13,8 @@ from spanscore.analysis.stress import Stress
 from spanscore.arguments import checked
 from spanscore.errors import UsageError, unknown
 from spanscore.formats import read
-from spanscore.pipeline.run import Job, Observer, chosen_detector, run
+from spanscore.pipeline.job import Job, chosen_detector
+from spanscore.pipeline.run import Observer, run
 from spanscore.stats import Bootstrap
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from spanscore.corpus import Corpus
     from spanscore.detectors import Detector
+    from spanscore.pipeline.job import Outcome
     from spanscore.pipeline.journal import Journal
-    from spanscore.pipeline.run import Outcome
 
 NOTE = "these scores are of the original documents and their variants together; stress.json compares them."
 
