@@ -146,10 +146,10 @@ def spanscore(folder: Path, *call: str, code: int = 0) -> str:
 
 def test_they_are_listed_and_explained(folder: Path) -> None:
     assert "Spans of one type whose Dice" in spanscore(folder, "measures")
-    assert "threshold=0.5  Minimum Dice coefficient (a number from 0 to 1)." in spanscore(folder, "measures", "dice")
+    assert "threshold=0.5  Minimum Dice coefficient (number from 0 to 1)." in spanscore(folder, "measures", "dice")
     assert "A folder of notes" in spanscore(folder, "formats")
     assert "files, folders and zip files" in spanscore(folder, "formats", "notes")
-    assert "label=PERSON  Label of the spans (text)." in spanscore(folder, "detectors", "capitals")
+    assert "label=PERSON  Label of the spans (string)." in spanscore(folder, "detectors", "capitals")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

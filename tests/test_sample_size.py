@@ -156,3 +156,29 @@ def test_no_number_is_rounded_to_one_or_cut(tmp_path: Path) -> None:
     assert "'1x' is not a share; write for example" in run("plan", "--recall", "1x", cwd=tmp_path, code=2)[1]
     assert "a recall" not in run("plan", "--recall", "nan", cwd=tmp_path, code=2)[0]
     assert "recall must be between 0 and 1" in run("plan", "--recall", "1", cwd=tmp_path, code=2)[1]
+
+
+def test_a_pilot_without_gold_spans_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "gold.jsonl", [{"id": "a", "text": "x", "spans": []}])
+    run("score", "gold.jsonl", "gold.jsonl", "-m", "leak", "-o", "out", "-q", "--no-report", cwd=tmp_path)
+    for target in ((), ("--recall", "0.99")):
+        _, error = run("plan", "--pilot", "out", *target, cwd=tmp_path, code=2)
+        assert "out: this pilot has no gold spans, so it says nothing about recall." in error
+
+
+def test_a_clustered_pilot_counts_clusters(tmp_path: Path) -> None:
+    """12 documents of 3 patients: what was found in a patient's documents counts once."""
+    span = {"start": 0, "end": 3, "label": "PERSON"}
+    gold = [{"id": str(i), "text": "Ann", "spans": [span], "meta": {"patient": str(i % 3)}} for i in range(12)]
+    write(tmp_path / "gold.jsonl", gold)
+    clustered = ("--ci", "0.9", "--cluster", "meta.patient", "-o", "out", "-q", "--no-report")
+    run("score", "gold.jsonl", "gold.jsonl", "-m", "leak", *clustered, cwd=tmp_path)
+    plan = ss.plan(0.9, pilot=tmp_path / "out")
+    assert plan.cluster == "meta.patient"
+    assert plan.needed[0].per_document == 4
+    said, _ = run("plan", "--pilot", "out", "--recall", "0.9", cwd=tmp_path)
+    assert "29 clusters with such spans, however misses are correlated within clusters" in said
+    assert "a cluster: the documents with one meta.patient" in said
+    assert "clusters with" in said
+    assert "document with" not in said
+    assert "a cluster: the documents with one meta.patient" in run("plan", "--pilot", "out", cwd=tmp_path)[0]

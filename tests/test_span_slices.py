@@ -172,6 +172,7 @@ def test_the_gap_between_groups_has_an_interval(tmp_path: Path) -> None:
     same = score(gold, gold, by=f"lexicon:{table}")["exact"].gap(f"lexicon:{table}", ss.Bootstrap())
     assert same is not None
     assert same.difference == 0
+    assert {same.highest, same.lowest} == {"one", "two"}
     assert same.interval == pytest.approx((-0.06, 0.06), abs=0.01)  # none of 60 documents, on either side
 
 

@@ -102,7 +102,7 @@ def test_every_value_explains_itself(registry: Registry[Any]) -> None:
         (lambda: detector("http(url=a, timeout=0)"), "timeout must be a number greater than 0 and at most 86400"),
         (lambda: ss.read("x", "conll(column=two)"), "column=two is not valid; column must be a whole number"),
         (lambda: Conll(scheme="BIO"), "scheme must be one of auto, IO, IOB1"),
-        (lambda: detector("python(function=x)", language=7), "language must be text"),
+        (lambda: detector("python(function=x)", language=7), "language must be a string"),
     ],
 )
 def test_a_wrong_name_or_option_is_an_error(make: object, message: str) -> None:
@@ -125,6 +125,10 @@ def test_values_are_equal_and_print_without_defaults() -> None:
         (Parameter("x", float, 1.0, "", low=0, high=1), "a number from 0 to 1"),
         (Parameter("x", int, 1, "", low=1), "a whole number at least 1"),
         (Parameter("x", int, 1, ""), "a whole number"),
+        (Parameter("x", int, 1, "", low=0, high=2**31 - 1), "a whole number from 0 to 2147483647"),
+        (Parameter("x", float, 1.0, "", above=0, high=604_800), "a number greater than 0 and at most 604800"),
+        (Parameter("x", float, 0.5, "", low=-1.5, high=1e9), "a number from -1.5 to 1000000000"),
+        (Parameter("x", str, "", ""), "a string"),
         (Parameter("x", bool, True, ""), "true or false"),
     ],
 )

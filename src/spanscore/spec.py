@@ -168,17 +168,17 @@ class Parameter:
         """
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        words = {bool: "true or false", tuple: "names separated by commas", str: "text", float: "a number"}
+        words = {bool: "true or false", tuple: "names separated by commas", str: "a string", float: "a number"}
         kind = words.get(self.type, "a whole number")
         if self.type not in (int, float):
             return kind
         limits = []
         if self.above is not None:
-            limits.append(f"greater than {self.above:g}")
+            limits.append(f"greater than {_in_full(self.above)}")
         elif not math.isinf(self.low):
-            limits.append(f"from {self.low:g}" if not math.isinf(self.high) else f"at least {self.low:g}")
+            limits.append(f"{'at least' if math.isinf(self.high) else 'from'} {_in_full(self.low)}")
         if not math.isinf(self.high):
-            limits.append(f"to {self.high:g}" if self.above is None and limits else f"at most {self.high:g}")
+            limits.append(f"{'to' if self.above is None and limits else 'at most'} {_in_full(self.high)}")
         joined = (" and " if self.above is not None else " ").join(limits)
         return f"{kind} {joined}".rstrip()
 
@@ -195,6 +195,11 @@ class Parameter:
         if callable(value):
             return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', type(value).__name__)}"
         return str(value)
+
+
+def _in_full(limit: float) -> str:
+    """Write a limit without an exponent if it is whole: 2147483647, not 2.14748e+09."""
+    return str(int(limit)) if limit == int(limit) else f"{limit:g}"
 
 
 def _open_ended(value: str, choice: str) -> bool:
@@ -267,8 +272,8 @@ class Value:
 def from_above(module: str, name: str) -> Any:
     """Return a function of a room above by its name, imported when it is first used, as a registry finds values.
 
-    Values such as a corpus or a result have methods whose code needs rooms above theirs: other libraries' layouts, HTML
-    tables and figures.
+    Values such as a corpus or a result have methods whose code needs rooms above theirs: other libraries' layouts, text
+    and HTML tables, figures. import-linter does not see these calls.
     """
     from importlib import import_module
 

@@ -463,6 +463,10 @@ def test_the_gate_counts_what_was_not_found_by_any_measure(tmp_path: Path) -> No
         ("leak:A:needless=0", "no results have needless for leak, type A"),
         ("leak.exposed=10%", "is a percentage, but this limit is a number"),
         ("tab.entity.missed=1", "these results have no such measure, only exact, leak, semeval.strict, sixway.strict"),
+        (
+            "leak.document:missed=1",
+            "these results have no such measure, only exact, leak, semeval.strict, sixway.strict",
+        ),
         ("iou:missed=1", "these results have no such measure, only exact"),
         ("leak.char:missed=1", "these results have no such measure, only exact"),
     ):

@@ -70,8 +70,9 @@ def test_metrics_have_the_numbers_of_leak(folder: Path) -> None:
     scored = ss.score(folder / "data.jsonl", folder / "out" / "predictions.jsonl", "leak", by="meta.ward")["leak"]
     assert leak["counts"] == scored.counts
     assert leak["recall"] == scored.recall == 0
+    of_types = {"predicted": None, "needless": None}  # predictions belong to no type
     assert {name: row["counts"] for name, row in leak["by_type"].items()} == {
-        name: score.counts for name, score in scored.by_type.items()
+        name: {**score.counts, **of_types} for name, score in scored.by_type.items()
     }
     assert {name: row["counts"] for name, row in leak["by"]["meta.ward"].items()} == {
         name: score.counts for name, score in scored.by("meta.ward").items()
@@ -155,11 +156,12 @@ def test_the_speed_of_the_detector_is_on_record_and_can_be_gated(folder: Path) -
     assert latency["p99"] >= 0.02
     assert latency["characters_per_second"] > 0
     assert "characters/s" in (folder / "out" / "summary.html").read_text()
-    limits = ("--max", "latency.p95=60", "--max", "latency.p50=60", "--min", "latency.characters_per_second=1")
+    limits = ("--max", "latency.p95=60", "--max", "latency:p50=60", "--min", "latency.characters_per_second=1")
     assert spanscore("gate", "out", *limits, cwd=folder).stdout.count("pass") == 3
     assert "FAIL  latency p99" in spanscore("gate", "out", "--max", "latency.p99=0.001", cwd=folder, code=1).stdout
     for wrong, words in (
         ("latency.p97=1", "There is no latency 'p97'"),
+        ("latency:p97=1", "There is no latency 'p97'"),
         ("latency.p95=fast", "write --max latency.p95=0.2"),
         ("latency.characters_per_second=3", "write --min latency.characters_per_second=1000"),
     ):
@@ -207,3 +209,22 @@ def test_invented_mentions_are_not_shown_as_text_of_the_document(tmp_path: Path)
     spanscore("run", "gold.jsonl", "--detector", "replay(file=pred.jsonl, format=llm)", "-o", "out", cwd=tmp_path)
     with (tmp_path / "out" / "false_negatives.csv").open(newline="") as file:
         assert [row["context"] for row in csv.DictReader(file)] == ["[Ann] met Bob"]
+
+
+def test_a_run_prints_what_score_prints_below_the_table(folder: Path) -> None:
+    call = ("run", "data.jsonl", "--detector", "python(function=mine:find)", "--by", "span.words", "--ci", "0.95", "-q")
+    said = spanscore(*call, "-o", "below", cwd=folder).stdout
+    assert re.search(r"leak, span.words: recall falls by [\d.]+ \(95% interval .*\) from .+ to .+\n", said)
+    lines = [line for line in said.splitlines() if "recall falls by" in line or "bound on spans" in line]
+    again = spanscore("score", "data.jsonl", "below", "--by", "span.words", "--ci", "0.95", "-q", cwd=folder).stdout
+    listed = [line for line in again.splitlines() if "recall falls by" in line or "bound on spans" in line]
+    assert [line.partition(", ")[2] for line in lines] == [line.partition(", ")[2] for line in listed]
+
+
+def test_the_summary_names_files_of_splits_without_their_folder(folder: Path) -> None:
+    (folder / "origin.tsv").write_text("Anna Lee\tone\nBo\ttwo\n")
+    split = ("--by", f"lexicon:{folder}/origin.tsv")
+    spanscore("run", "data.jsonl", "--detector", "python(function=mine:find)", *split, "-o", "named", "-q", cwd=folder)
+    page = (folder / "named" / "summary.html").read_text()
+    assert "Slices by lexicon:origin.tsv" in page
+    assert str(folder) not in page

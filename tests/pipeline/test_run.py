@@ -250,7 +250,7 @@ def test_configurations_and_languages(tmp_path: Path) -> None:
         ("nlp_config=nlp.yaml, language=es", "nlp.yaml: no model is configured for es (only for en)"),
         ("nlp_config=nlp.yaml, model=blank", "the model is chosen by nlp.yaml; leave out model"),
         ("model=no_such_model", "the spaCy model no_such_model is not installed"),
-        ("model=", "model is empty; model must be text"),
+        ("model=", "model is empty; model must be a string"),
         ("nlp_config=odd.yaml", "odd.yaml: cannot build Presidio from its configuration"),
         ("recognizers_config=odd.yaml", "odd.yaml: cannot build Presidio from its configuration"),
         ("analyzer_config=odd.yaml", "odd.yaml: cannot build Presidio from its configuration"),

@@ -116,6 +116,17 @@ def test_best_thresholds() -> None:
     assert curve.best(recall=0.8) is None
 
 
+def test_ties_go_to_the_lowest_threshold_if_recall_comes_first() -> None:
+    """Of equal thresholds, also those count at which only a prediction that changes nothing comes in."""
+    gold = ss.Corpus.from_arrays(["a", "b"], [0, 1], [0, 0], [10, 10], ["A"] * 2)
+    score = [0.9, 0.3, 0.8]
+    pred = ss.Corpus.from_arrays(["a", "b"], [0, 0, 1], [0, 2, 0], [10, 6, 10], ["A"] * 3, score=score)
+    for beta, best in ((2, 0.3), (1, 0.8)):
+        every, one = engine.sweep(gold, {"pred": pred}, "iou", beta=beta).curves
+        assert (every.best(), one.best()) == (best, best)
+        assert one.threshold.tolist() == [0.9, 0.8, 0.3]
+
+
 def test_calibration_by_hand() -> None:
     gold, pred = ranked([True, True, False, False, True], [0.95, 0.91, 0.92, 0.35, 1.0], annotated=3)
     found = engine.sweep(gold, {"pred": pred}, "exact").curves[0].calibration
@@ -166,7 +177,7 @@ def test_what_cannot_be_swept_is_told() -> None:
     gold, pred = ranked([True], [0.5], annotated=1)
     for settings_, words in (
         ({"measures": "muc"}, "counts across documents"),
-        ({"measures": "exact", "resolve": "longest"}, "resolve must be"),
+        ({"measures": "exact", "resolve": "longest"}, "drops predictions whatever their scores"),
         ({"measures": "exact", "bins": 0}, "bins must be"),
     ):
         with pytest.raises(UsageError, match=words):

@@ -68,7 +68,8 @@ class Condition:
             raise UsageError(f"{hint}; write it like {_example(kind)}.")
         type_ = ":".join(others) or None
         if type_ is not None and type_ not in named:
-            _refuse_other_measure(text, type_, rows)
+            for given in (type_, f"{measure}.{type_}"):
+                _refuse_other_measure(text, given, rows)
             raise UsageError(unknown("measure or type", type_, {row["measure"] for row in rows} | named))
         if (number in NUMBERS) == (kind == "max"):
             what = "is a score; use --min" if kind == "max" else "is a count; use --max"

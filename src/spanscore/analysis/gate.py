@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -100,11 +101,11 @@ def gate(
     if bool(_listed(max_drop)) != (baseline is not None):
         raise UsageError("a maximum drop needs a baseline, and a baseline needs a maximum drop.")
     rows = _rows_of(results)
-    speed = [one for one in listed if one[1].startswith(LATENCY)]
+    speed = [one for one in listed if LATENCY.match(one[1])]
     paths = not isinstance(results, Result) and baseline is not None and not isinstance(baseline, Result)
     found = checks(
         rows,
-        [Condition.parse(text, rows, kind) for kind, text in listed if not text.startswith(LATENCY)],
+        [Condition.parse(text, rows, kind) for kind, text in listed if not LATENCY.match(text)],
         [] if baseline is None else _rows_of(baseline, read_baseline),
         lower_bound=lower_bound,
         paired=Paired.of(str(results), str(baseline)) if paths else None,
@@ -128,7 +129,7 @@ def _rows_of(results: str | Path | Result, read: Callable[[str], list[ResultRow]
     return [row for row in results.to_dict()["results"] if not {"by", "average"} & row.keys()]
 
 
-LATENCY = "latency."
+LATENCY = re.compile(r"\s*latency[.:]")
 """How conditions on the speed of the detector begin."""
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -240,7 +241,7 @@ def latency_checks(results: str, conditions: Sequence[tuple[Kind, str]]) -> list
 
 def _latency_check(text: str, kind: Kind, latency: dict[str, float]) -> Check:
     name, _, value = text.partition("=")
-    key = name.strip().removeprefix(LATENCY)
+    key = LATENCY.sub("", name, count=1).strip()
     if key not in latency:
         raise UsageError(unknown("latency", key, latency))
     try:

@@ -40,7 +40,7 @@ class Needed:
     type: str | None
     independent_spans: int
     """Spans, if each is missed independently of all others; also documents with such spans, however misses are
-    correlated within documents."""
+    correlated within documents, if those with many spans are not missed more often."""
     per_document: float | None = None
     """Spans per document that holds any."""
     correlation: float | None = None
@@ -66,7 +66,8 @@ class Claim:
     spans: int | None
     documents: int | None
     recall: float | None
-    """At least this, however misses are correlated within documents."""
+    """At least this, however misses are correlated within documents, if those with many spans are not missed more
+    often."""
     recall_spans: float | None
     """At least this, if each span is missed independently of all others."""
 
@@ -82,6 +83,8 @@ class SamplePlan:
     pilot: str | None = None
     needed: tuple[Needed, ...] = ()
     claims: tuple[Claim, ...] = ()
+    cluster: str | None = None
+    """The metadata field, such as meta.patient, whose values stand for documents here, as in the pilot's intervals."""
 
     def __repr__(self) -> str:
         if self.needed:
@@ -129,11 +132,13 @@ def plan(
             raise UsageError("a pilot has spans, documents and their correlation; do not give them as well.")
         if recall is None and misses:
             raise UsageError("a pilot has misses of its own; give --misses only with a recall to claim.")
-        scores = _pilot(Path(pilot), measure)
+        scores, cluster = _pilot(Path(pilot), measure)
         found = list(_of_pilot(scores, recall, confidence, misses))
+        if not found:
+            raise InputError("this pilot has no gold spans, so it says nothing about recall.", str(pilot))
         needed = tuple(one for one in found if isinstance(one, Needed))
         claims = tuple(one for one in found if isinstance(one, Claim))
-        return SamplePlan(confidence, recall, misses, scores.name, str(pilot), needed, claims)
+        return SamplePlan(confidence, recall, misses, scores.name, str(pilot), needed, claims, cluster)
     if measure is not None:
         raise UsageError("a measure applies only to a pilot; give the folder of its results.")
     if recall is None:
@@ -232,9 +237,13 @@ def _claim(spans: int | None, documents: int | None, misses: int, confidence: fl
     return Claim(None, misses, spans, documents, of_documents, of_spans)
 
 
-def _pilot(folder: Path, measure: str | None) -> Scores:
-    """Return the scores of a pilot, by `measure` or by the first measure that finds or misses whole spans."""
+def _pilot(folder: Path, measure: str | None) -> tuple[Scores, str | None]:
+    """Return the scores of a pilot, by `measure` or by the first measure that finds or misses whole spans.
+
+    With them comes the metadata field by which documents were clustered, if they were.
+    """
     saved = tallies.read(folder)
+    cluster = None if saved is None else saved[0].cluster
     found = list(saved[1].values()) if saved is not None else list(rescore(folder, advice=WITHOUT_FILES).scores)
     if len({one.system for one in found}) > 1:
         raise InputError("a pilot has one system, but these results have several.", str(folder))
@@ -242,11 +251,11 @@ def _pilot(folder: Path, measure: str | None) -> Scores:
     if measure is not None:
         if measure not in named:
             raise UsageError(unknown("measure in the pilot", measure, named))
-        return named[measure]
+        return named[measure], cluster
     counted = [one for one in found if one.measure.finds_spans]
     if not counted:
         raise InputError("no measure of these results finds or misses whole spans; use leak or exact.", str(folder))
-    return next((one for one in counted if one.measure.name == PREFERRED), counted[0])
+    return next((one for one in counted if one.measure.name == PREFERRED), counted[0]), cluster
 
 
 def _of_pilot(scores: Scores, recall: float | None, confidence: float, misses: int) -> Iterator[Needed | Claim]:

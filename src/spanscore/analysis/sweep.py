@@ -241,7 +241,11 @@ def sweep(
     if unsupported := [one for one in plan.measures if one.needs_all_documents]:
         raise UsageError(f"{unsupported[0]!r} counts across documents and cannot be swept; choose another measure.")
     if plan.resolve not in ("none", "score"):
-        raise UsageError("resolve must be 'none' or 'score' in a threshold sweep.")
+        what = "this run was scored with" if runs is not None else "you asked for"
+        raise UsageError(
+            f"{what} --resolve {plan.resolve}, which drops predictions whatever their scores; a threshold sweep needs "
+            "none or score."
+        )
     if not 1 <= bins <= 1000:
         raise UsageError("bins must be between 1 and 1000.")
     plan, inputs = with_shared_types(plan, inputs)
@@ -334,13 +338,22 @@ def _curves(
         steps, sums = steps[first], np.add.reduceat(change[mine], first, axis=0)
         if steps[0] != -np.inf:
             steps, sums = np.append(-np.inf, steps), np.concatenate([np.zeros_like(sums[:1]), sums])
-        if kind is not None:  # scores of other types change nothing here
-            changing = np.append(True, sums[1:].any(axis=1))
-            steps, sums = steps[changing], sums[changing]
         has_precision = measure.has_precision("all" if kind is None else "type")
+        if kind is not None:  # scores of other types change nothing here
+            own = np.isin(-steps[1:], _scores_of(pairing, kind) if has_precision else [])
+            kept = np.append(True, own | sums[1:].any(axis=1))
+            steps, sums = steps[kept], sums[kept]
         calibration = Calibration.of(score[rows], right[rows], bins) if has_precision else None
         counts = np.cumsum(sums, axis=0)
         yield Curve(system, measure, kind, beta, -steps[1:], fields, counts, calibration, line, level)
+
+
+def _scores_of(pairing: Pairing, kind: str) -> Floats:
+    """Return the scores of the predictions of a type; none if the measure has other types than the labels."""
+    assert pairing.pred.score is not None
+    code = pairing.labels.index(kind) if kind in pairing.labels else -1
+    scores: Floats = pairing.pred.score[pairing.pred.label == code]
+    return scores
 
 
 def _changes(pairing: Pairing, measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...], Floats, Ints, Counts]:

@@ -16,10 +16,10 @@ from spanscore.version import __version__
 
 SECTIONS = {
     "Prepare data": {
-        "check": "Read files and report their content, and what is wrong or suspicious.",
+        "check": "Report the content of files, and problems in them.",
         "convert": "Convert files between formats.",
         "generate": "Generate labelled text from templates.",
-        "perturb": "Make labelled variants: noisy text, other names.",
+        "perturb": "Make labelled variants of a dataset: noisy text, other names.",
     },
     "Evaluate": {
         "run": "Run a detector over a labelled dataset, and score it.",

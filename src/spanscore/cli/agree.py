@@ -27,6 +27,7 @@ from spanscore.cli.options import INPUT, OUTPUT, SCORING, STATISTICS, option
     "--measure",
     "measures",
     multiple=True,
+    metavar="MEASURE",
     help="Measure for pairs of annotators; repeat for several. Default: iou and exact.",
 )
 @option(SCORING, "--beta", type=float, default=1.0, show_default=True, help="Weight of recall in F-beta.")
@@ -67,7 +68,8 @@ def command(
 ) -> None:
     """Compare ANNOTATORS (FILE, or NAME=FILE) of the same documents with each other.
 
-    A single FILE must hold several annotators, such as a Label Studio export, or a folder with a brat folder for each.
+    A single FILE must hold several annotators, such as a Label Studio export, or a folder with one brat folder per
+    annotator.
 
     For each pair: precision, recall and F by any measure, Cohen's kappa on all tokens and on the tokens that at least
     one of the two marked, and a confusion matrix by the first measure. For all: Krippendorff's alpha on tokens.

@@ -39,7 +39,7 @@ def print_explanation(found: type[Value], facts: dict[str, str] | None = None) -
             default = "" if one.default is REQUIRED else one.write(one.default) or '""'
             shown = one.name if one.default is REQUIRED else f"{one.name}={default}"
             needed = "required; " if one.default is REQUIRED else ""
-            click.echo(f"  {shown}  {one.description.rstrip('.')} ({needed}{one.allowed()}).")
+            click.echo(f"  {shown}  {one.description.rstrip('.')} ({needed}{one.allowed().removeprefix('a ')}).")
         click.echo()
     if example:
         click.echo("Worked example, in Python:")

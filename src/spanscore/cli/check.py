@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @option(INPUT, "--each", is_flag=True, help="Check each file separately, without comparing it with the first.")
 @option(OUTPUT, "--json", "json_", is_flag=True, help="Print JSON.")
 def command(files: tuple[str, ...], format_: str | None, each: bool, json_: bool) -> None:
-    """Read FILES as `score` does, and report their content and what is wrong or suspicious.
+    """Read FILES as `score` does, and report their content and any problems.
 
     With several files, the first one is the gold data that the others are compared with, unless --each is given. The
     exit code is 1 if there is a problem that makes scores wrong, and 2 if a file cannot be read; with --each, the other

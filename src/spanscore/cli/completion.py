@@ -8,7 +8,11 @@ import click
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print a completion script, for example: eval "$(spanscore completion bash)"."""
+    """Print a shell completion script.
+
+    \b
+    eval "$(spanscore completion bash)"
+    """
     from click.shell_completion import get_completion_class
 
     from spanscore.cli import cli

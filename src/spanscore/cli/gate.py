@@ -57,7 +57,7 @@ from spanscore.errors import UsageError
     type=click.Choice(["text", "github"]),
     default="text",
     show_default=True,
-    help="How to print the checks; github adds annotations and a summary of the job.",
+    help="How to print the checks; github adds annotations and a job summary.",
 )
 @option(OUTPUT, "--junit", metavar="FILE", help="Write JUnit XML to this file.")
 @option(OUTPUT, "--markdown", metavar="FILE", help="Write a Markdown summary to this file.")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     help="Time of the results in UTC, such as 2026-01-31T12:00 (default: the end of the run, or now).",
 )
 def command(results: str, to: str | None, mlflow: str | None, experiment: str, name: str, at: datetime | None) -> None:
-    """Add RESULTS (results.json or its folder) to a history, or to MLflow, or to both.
+    """Add RESULTS (results.json or its folder) to a history, to MLflow, or to both.
 
     Logging a result again adds nothing, unless it gets another name. MLflow receives the scores, interval bounds,
     signatures, and only files without text.

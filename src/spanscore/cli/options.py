@@ -109,7 +109,7 @@ max_bytes_option = option(
 )
 quiet_option = option(OTHER, "-q", "--quiet", is_flag=True, help="Only print errors to stderr.")
 format_help = "Input format, such as conll or 'conll(column=1)' (default: auto-detected)."
-_one_version = "the spans of one (NAME), or those that most (majority), any (union) or all of them (intersection) have"
+_one_version = "the spans of one (NAME), or those marked by most (majority), any (union) or all of them (intersection)"
 
 
 def annotators_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -143,7 +143,7 @@ scoring_options = together(
         "--ignore",
         multiple=True,
         metavar="LABEL",
-        help="Spans with this label are neither right nor wrong; repeat for several.",
+        help="Do not score spans with this label: they are neither right nor wrong. Repeat for several.",
     ),
     annotator_option,
     max_bytes_option,
@@ -153,6 +153,7 @@ scoring_options = together(
         "--measure",
         "measures",
         multiple=True,
+        metavar="MEASURE",
         help="Measure, such as iou or 'iou(threshold=0.5)'; repeat for several. Default: iou and exact or, for gold "
         "data with entity ids, neleval's linking measures.",
     ),

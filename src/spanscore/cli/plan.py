@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from spanscore.cli import options as shared
-from spanscore.cli.options import INPUT, OUTPUT, STATISTICS, option
+from spanscore.cli.options import INPUT, OUTPUT, SCORING, STATISTICS, option
 
 
 @shared.command("plan")
@@ -28,10 +28,16 @@ from spanscore.cli.options import INPUT, OUTPUT, STATISTICS, option
     INPUT,
     "--correlation",
     type=float,
-    help="Correlation of misses within a document, if there is no pilot: 0 if independent, 1 if all or none.",
+    help="Correlation of misses within a document, if there is no pilot: from 0 (independent) to 1 (all or none).",
 )
 @option(INPUT, "--pilot", metavar="OUT", help="Folder of earlier results, for sizes and correlation by type.")
-@option(INPUT, "-m", "--measure", help="Measure of the pilot (default: leak, or the first that counts spans).")
+@option(
+    SCORING,
+    "-m",
+    "--measure",
+    metavar="MEASURE",
+    help="Measure of the pilot (default: leak, or else the first measure that counts spans).",
+)
 @option(OUTPUT, "--json", "json_", metavar="FILE", help="Write the plan as JSON; '-' prints only JSON.")
 def command(json_: str | None, **settings: Any) -> None:
     """Compute how much to annotate for a claim about recall, or what existing results allow you to claim.

@@ -14,7 +14,7 @@ from spanscore.cli.options import INPUT, OUTPUT, named, option
 @shared.command("report")
 @click.argument("results")
 @click.argument("pred", nargs=-1)
-@option(INPUT, "--gold", metavar="FILE", help="The gold data, if it has moved.")
+@option(INPUT, "--gold", metavar="FILE", help="Path of the gold data, if it has moved.")
 @shared.max_bytes_option
 @option(
     OUTPUT, "-o", "--output", metavar="FILE", help="Page to write (default: report.html in the folder of the results)."

@@ -25,6 +25,7 @@ run_options = together(
     option(
         DETECTION,
         "--detector",
+        metavar="DETECTOR",
         default="presidio",
         show_default=True,
         help="Detector, such as presidio or 'http(url=\"http://localhost:3000\")'; see: spanscore detectors.",
@@ -174,6 +175,7 @@ def resumable(corpus: Corpus, output: str, *, quiet: bool) -> Iterator[Any]:
 
 def _print(outcome: Outcome, metrics: dict[str, Any]) -> None:
     from spanscore.report.summary import headline
+    from spanscore.result import tables
 
     if changed := list(dict.fromkeys(_aligned(outcome.alignment))):
         click.echo("Aligned types (see alignment.json for the reasons):")
@@ -181,6 +183,8 @@ def _print(outcome: Outcome, metrics: dict[str, Any]) -> None:
             click.echo(f"  {line}")
         click.echo()
     shared.print_table(outcome.result)
+    for sentence in (*tables.few_misses(outcome.result), *tables.gap_lines(outcome.result)):
+        click.echo(sentence)
     details, errors = metrics["details"], metrics["errors"]
     click.echo(
         f"\n{details['samples_evaluated']} of {plural(details['total_samples'], 'document')} evaluated, "

@@ -103,11 +103,8 @@ def command(
     spanscore score eval.txt eval.txt --gold-format 'conll(column=1)' --pred-format 'conll(column=2)'
     """
     from spanscore.analysis.agreement_beside import read_agreement, with_agreement
-    from spanscore.engine import Inputs, Plan, evaluate
-    from spanscore.engine.plan import chosen_measures
-    from spanscore.engine.runs import inputs_of_runs
+    from spanscore.engine.evaluate import score_systems
     from spanscore.files import atomic_file, check_outputs
-    from spanscore.measures import with_tables
     from spanscore.result.files import to_json
     from spanscore.stats import Bootstrap
 
@@ -116,25 +113,24 @@ def command(
     if master is not None and engine != "spark":
         raise UsageError("--master requires --engine spark.")
     systems = shared.systems(gold, pred)
-    runs = inputs_of_runs(gold, systems, shared.given(settings), gold_format=gold_format)
-    if runs is not None:
-        measures, settings = measures or tuple(runs.measures), {**settings, **runs.settings}
     check_outputs(json_, output)
     if agreement is not None:
         read_agreement(agreement)  # a wrong file is reported before anything is scored
-    how = {"gold_format": gold_format, "pred_format": pred_format, "annotator": settings.get("annotator")}
-    inputs = runs.inputs if runs else Inputs.of(gold, systems, **how)
-    chosen = chosen_measures(measures or None, inputs.gold, spark=engine == "spark")
-    plan = Plan.of(
-        with_tables(chosen, type_weights=type_weights, kb_weights=kb_weights, table=hipaa_table),
-        ci=None if level is None else Bootstrap(level, resamples, seed, cluster),
-        keep_spans=output is not None,
-        **settings,
-    )
-    with shared.reading_bar([gold, *(one.path or "" for one in inputs.systems.values())], quiet=quiet) as progress:
-        spark = None if engine == "local" else master or ""
-        result = evaluate(plan, inputs, jobs=jobs, spark=spark, progress=progress)
-    result = result if runs is None else runs.finished(result)
+    intervals = {} if level is None else {"ci": Bootstrap(level, resamples, seed, cluster)}
+    with shared.reading_bar([gold, *systems.values()], quiet=quiet) as progress:
+        result = score_systems(
+            gold,
+            systems,
+            measures or None,
+            gold_format=gold_format,
+            pred_format=pred_format,
+            tables={"type_weights": type_weights, "kb_weights": kb_weights, "table": hipaa_table},
+            keep_spans=output is not None,
+            jobs=jobs,
+            spark=None if engine == "local" else master or "",
+            progress=progress,
+            settings={**shared.given(settings), **intervals},
+        )
     if text != "show":
         result = result.with_settings(text=text)
     if agreement is not None:

@@ -49,10 +49,9 @@ def command(
 ) -> None:
     """Run a detector over GOLD and its variants, and report how much each perturbation lowers its scores.
 
-    The drop of each score is paired by document, with its confidence interval; a star marks drops that are
-    significant. With groups in the table of swap-names, the largest gap between groups is reported, too.
-    stress.json contains everything, including types that did not change; the other files are those of spanscore run
-    over all variants.
+    Drops are paired by document and have confidence intervals; a star marks significant drops. If the swap-names table
+    has groups, also report the largest gap between them. stress.json contains everything, including types that did not
+    change; the other files are those that spanscore run writes, for all variants together.
 
     \b
     spanscore stress gold.jsonl --detector presidio --with typos,upper,ocr -o out

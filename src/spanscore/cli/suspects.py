@@ -25,7 +25,7 @@ from spanscore.errors import UsageError
     "--min-systems",
     type=int,
     metavar="N",
-    help="Systems that must find a span (default: two, or the only one).",
+    help="Minimum number of systems that find a span (default: 2, or 1 if only one is given).",
 )
 @option(INPUT, "--corrected", metavar="FILE", help="Corrected tasks; write GOLD with these documents replaced.")
 @option(INPUT, "--corrected-format", metavar="FORMAT", help="Format of the corrected tasks (default: auto-detected).")
@@ -54,7 +54,7 @@ def command(
     text: Any,
     quiet: bool,
 ) -> None:
-    """Find spans of GOLD that may be wrong, with the predictions of systems (PRED, or NAME=PRED) or without.
+    """Find spans of GOLD that may be wrong, with or without predictions of systems (PRED, or NAME=PRED).
 
     Suspects are spans on which confident systems agree with each other but not with the gold data, text labelled in two
     ways, and text labelled in one place in a document but not elsewhere. Export them as tasks, correct them in Label

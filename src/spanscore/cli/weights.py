@@ -15,11 +15,11 @@ from spanscore.errors import InputError, UsageError
 
 @shared.command("weights")
 @click.argument("hierarchy")
-@option(SCORING, "--decay", type=float, default=0.5, show_default=True, help="Weight for each step up.")
+@option(SCORING, "--decay", type=float, default=0.5, show_default=True, help="Factor for each level up.")
 def command(hierarchy: str, decay: float) -> None:
-    """Print weights for --type-weights from HIERARCHY, a JSON object of types and lists of their subtypes.
+    """Print weights for --type-weights from HIERARCHY, a JSON object that maps types to lists of subtypes.
 
-    A system type that is an ancestor of the gold type, d steps up, gets a weight of decay to the power of d.
+    A prediction d levels above the gold type gets the weight decay^d.
 
     \b
     echo '{"place": ["city", "state"]}' > types.json

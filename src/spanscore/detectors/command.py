@@ -46,7 +46,7 @@ LONGEST = 1 << 25
 
 @dataclass(frozen=True, repr=False)
 class Command(Detector):
-    """A program that answers JSON Lines with JSON Lines, in the same order.
+    """A program that reads documents as JSON Lines and writes their spans as JSON Lines, in the same order.
 
     It answers each line `{"id", "text", "language"}` with a line `{"spans": [{"start", "end", "label", "score"}]}`. The
     list alone is fine, too, and so are spans as Presidio, Hugging Face pipelines and GLiNER write them, and the JSON of

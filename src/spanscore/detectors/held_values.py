@@ -1,4 +1,4 @@
-"""What a Python callable holds beside the source code of its modules: arguments, defaults, closures and attributes."""
+"""State of a Python callable besides its source: arguments, defaults, closures and attributes."""
 
 from __future__ import annotations
 

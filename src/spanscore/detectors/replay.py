@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Replay(Detector):
-    """Predictions from a file in any known format; a document that the file does not have is a failure.
+    """Predictions from a file in any known format; a document that is missing from the file is a failure.
 
     A file without texts or ids, such as answers of language models, gets those of the dataset.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from spanscore.engine.plan import Plan, chosen_measures
 from spanscore.engine.runs import inputs_of_runs
 from spanscore.engine.summary import doubting
 from spanscore.errors import InputError, UsageError
+from spanscore.measures import with_tables
 from spanscore.result import Result, refuse_unknown_split
 
 if TYPE_CHECKING:
@@ -63,15 +65,44 @@ def score(
     (1.0, 0.0)
     """
     systems = pred if isinstance(pred, Mapping) else {"pred": pred}
+    return score_systems(
+        gold,
+        systems,
+        measures,
+        gold_format=gold_format,
+        pred_format=pred_format,
+        keep_spans=keep_spans,
+        jobs=jobs,
+        settings=settings,
+    )
+
+
+def score_systems(
+    gold: Data,
+    systems: Mapping[str, Data],
+    measures: str | Measure | Sequence[str | Measure] | None = None,
+    *,
+    gold_format: str | Format | None = None,
+    pred_format: str | Format | None = None,
+    tables: Mapping[str, str | None] = MappingProxyType({}),
+    keep_spans: bool = True,
+    jobs: int = 1,
+    spark: str | None = None,
+    progress: Callable[[int], object] | None = None,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+) -> Result:
+    """Score systems by name as `score` does; `tables` are files for parameters of measures, by parameter."""
     runs = inputs_of_runs(gold, systems, settings, gold_format=gold_format)
     if runs is not None:
-        plan = Plan.of(measures or runs.measures, keep_spans=keep_spans, **{**settings, **runs.settings})
-        return runs.finished(evaluate(plan, runs.inputs, jobs=jobs))
-    how = settings.get("annotator")
-    inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format, annotator=how)
-    frames = any(one.is_frame for one in inputs.all)
-    measures = chosen_measures(measures, inputs.gold)
-    return evaluate(Plan.of(measures, keep_spans=keep_spans and not frames, **settings), inputs, jobs=jobs)
+        inputs, measures, settings = runs.inputs, measures or runs.measures, {**settings, **runs.settings}
+    else:
+        formats = {"gold_format": gold_format, "pred_format": pred_format}
+        inputs = Inputs.of(gold, systems, **formats, annotator=settings.get("annotator"))
+        measures = chosen_measures(measures, inputs.gold, spark=spark is not None)
+        keep_spans = keep_spans and not any(one.is_frame for one in inputs.all)
+    plan = Plan.of(with_tables(measures, **tables), keep_spans=keep_spans, **settings)
+    result = evaluate(plan, inputs, jobs=jobs, spark=spark, progress=progress)
+    return result if runs is None else runs.finished(result)
 
 
 def evaluate(

@@ -30,7 +30,7 @@ class AnnotatedFormat(DocumentFormat):
     """
 
     annotator: str = parameter(
-        "", "Whose annotations to read (default: the only one's); with all, spans have the attribute annotator."
+        "", "Whose annotations to read (default: the only annotator); with all, spans have the attribute annotator."
     )
 
     def with_all_annotators(self) -> Self:

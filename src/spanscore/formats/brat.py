@@ -46,7 +46,7 @@ class Brat(AnnotatedFormat):
     span_path: ClassVar[str] = "text-bound annotation {}"
     fragments: str = parameter(
         "split",
-        "Whether an annotation of several fragments is a span for each (split), or one around all (hull).",
+        "Split discontinuous annotations into one span per fragment, or use their hull.",
         choices=("split", "hull"),
     )
 

@@ -105,7 +105,11 @@ class Conll(Format):
     repair: str = parameter(
         "begin", "Whether an illegal tag begins a span, or only legal spans are kept (discard).", choices=REPAIRS
     )
-    mode: str = parameter("default", "Strict is another name for repair=discard.", choices=("default", "strict"))
+    mode: str = parameter(
+        "default",
+        "An alternative to repair, named as in seqeval: strict means repair=discard.",
+        choices=("default", "strict"),
+    )
     comments: str = parameter(
         "auto",
         "Whether lines that begin with # are comments: all, none, or those without a tag.",

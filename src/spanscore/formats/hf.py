@@ -36,8 +36,8 @@ IGNORED = -100
 _PIECES = re.compile(r"\w+|[^\w\s]")
 
 
-class Row(msgspec.Struct):
-    """A document as a record has it: its tokens, their tags, and where tokens are in the text if it says so."""
+class TaggedTokens(msgspec.Struct):
+    """The tokens of a record with their tags, the text, and where the tokens are in it."""
 
     where: str
     id: str | int | None
@@ -51,7 +51,7 @@ class Row(msgspec.Struct):
 class Hf(TableFormat):
     """Hugging Face's token classification data, `{id, tokens, ner_tags}`, and the output of its pipelines.
 
-    Data are JSON, JSON Lines, Parquet or a dataset saved to disk. Tags are names, or numbers whose names come from the
+    Reads JSON, JSON Lines, Parquet or a dataset saved to disk. Tags are names, or numbers whose names come from the
     dataset's features or a file. Tokens with the tag -100 do not count. Text is rebuilt with single spaces, unless
     there are `text` and `offset_mapping`. Output of pipelines, `[{entity_group, score, word, start, end}]`, is one list
     per document in the order of the gold data; with `entity` instead of `entity_group`, tags are joined to spans.
@@ -104,7 +104,7 @@ class Hf(TableFormat):
             what = f"{illegal} of the transitions between tags are not legal in {scheme}"
             source.notes.append(f"{source.name}: {what}; {how} (repair={repair}).")
 
-    def _row(self, record: Record, where: str, table: Table) -> Row:
+    def _row(self, record: Record, where: str, table: Table) -> TaggedTokens:
         column = self.tags or next((name for name in TAG_COLUMNS if name in record), TAG_COLUMNS[0])
         for name in (self.tokens, column):
             if not isinstance(record.get(name), list):
@@ -116,7 +116,7 @@ class Hf(TableFormat):
         text, tokens = _placed(record, words, where)
         key = record.get("id")
         known = [self._tag(tag, names, f"{where}: {column}[{i}]") for i, tag in enumerate(tags)]
-        return Row(where, key if isinstance(key, str | int) else None, words, known, text, tokens)
+        return TaggedTokens(where, key if isinstance(key, str | int) else None, words, known, text, tokens)
 
     def _tag(self, tag: Any, names: list[str] | None, where: str) -> str | None:
         if isinstance(tag, str):

@@ -152,10 +152,11 @@ class Muc(Clustering):
 
 
 class BCubed(Clustering):
-    """The share of each mention's cluster that its cluster on the other side has, too: B-cubed (Bagga, Baldwin 1998).
+    """For each mention, the share of its cluster that the other side puts in the same cluster (B-cubed).
 
-    Recall is the mean over gold mentions of |gold cluster ∩ predicted cluster| / |gold cluster|; precision is the
-    mean over predicted mentions, divided by the predicted cluster's size. A mention that the other side lacks adds 0.
+    B-cubed is by Bagga and Baldwin (1998). Recall is the mean over gold mentions of
+    |gold cluster ∩ predicted cluster| / |gold cluster|; precision is the mean over predicted mentions, divided by the
+    predicted cluster's size. A mention that the other side lacks adds 0.
     """
 
     name: ClassVar[str] = "b_cubed"
@@ -208,7 +209,7 @@ class EntityCeaf(Clustering):
 
 
 class Pairwise(Clustering):
-    """Pairs of mentions that are in one cluster on both sides.
+    """Pairs of mentions that are in the same cluster on both sides.
 
     P and R divide their number by the pairs within predicted clusters, and within gold clusters.
     """

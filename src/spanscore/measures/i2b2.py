@@ -153,7 +153,7 @@ class I2b2Relaxed(I2b2):
 
 @dataclass(frozen=True, repr=False)
 class I2b2Token(I2b2):
-    """Tokens of tags that are tokens of tags with the same category and type on the other side.
+    """Tokens inside tags, matched with tokens inside tags of the same category and type.
 
     Tokens are the runs of ASCII letters and digits in a tag's text; each counts once for each category and type.
     P = tp / predicted, R = tp / annotated.

@@ -211,7 +211,7 @@ class Hipaa(Instance):
 
 @dataclass(frozen=True, repr=False)
 class SandboxToken(Measure):
-    """Tokens of annotations that are tokens of annotations of the same kind on the other side.
+    """Tokens of annotations, matched with tokens of annotations of the same kind.
 
     Each annotation's text is split into tokens; each counts once for each kind. key=text: a token is right if an
     overlapping annotation has a token with the same text, each of which matches once. key=position: if the other side

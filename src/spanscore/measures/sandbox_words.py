@@ -1,4 +1,4 @@
-"""Tokens of annotations: those of each side, and which of them the other side has, too."""
+"""Tokens of annotations on each side, and which ones both sides have."""
 
 from __future__ import annotations
 

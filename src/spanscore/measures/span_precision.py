@@ -1,4 +1,4 @@
-"""Precision of predictions by an attribute of theirs, in the eyes of another measure."""
+"""Precision by an attribute of predictions, as judged by another measure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SpanPrecision(Unlisted, Measure):
-    """How many predictions of each group another measure judges as right.
+    """How many predictions of each group are right, as judged by another measure.
 
     Recall and F are undefined: a gold span that nothing finds belongs to no prediction. Each prediction counts once,
     after merging, so that a measure that counts groups of predictions may count others.

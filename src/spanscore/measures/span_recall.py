@@ -1,4 +1,4 @@
-"""Recall of gold spans by a property of theirs, in the eyes of another measure."""
+"""Recall by a property of gold spans, as judged by another measure."""
 
 from __future__ import annotations
 

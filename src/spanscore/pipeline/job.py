@@ -41,13 +41,13 @@ class Job:
     score_threshold: ScoreThresholds = field(default_factory=ScoreThresholds)
     entities: tuple[str, ...] = ()
     label_map: GivenMap = None
-    """What the user renames labels to on both sides, instead of what the entity alignment finds."""
+    """User label map for both sides, which overrides the entity alignment."""
     gold_map: GivenMap = None
-    """The same for gold labels; it overrides `label_map`."""
+    """User label map for gold labels, which overrides `label_map`."""
     pred_map: GivenMap = None
-    """The same for predicted labels; it overrides `label_map`."""
+    """User label map for predicted labels, which overrides `label_map`."""
     taxonomy: Taxonomy | None = None
-    """By which types are aligned, instead of the default map."""
+    """The taxonomy by which types are aligned, instead of the default map."""
     levels: tuple[Level, ...] = ()
     """The levels of the taxonomy at which to score."""
     shared_types: bool = False

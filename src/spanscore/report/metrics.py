@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spanscore.align.annotators import DOCUMENT
+from spanscore.align.span_groups import shown_split
 from spanscore.corpus.annotators import ANNOTATOR
 from spanscore.result.tables import known
 from spanscore.stats import Bootstrap, binomial_bounds
@@ -67,8 +68,9 @@ def leaks(leak: Scores, bootstrap: Bootstrap, by: Sequence[str]) -> dict[str, An
         if what in ("type", "document") or leak.splits_predictions(what):
             continue
         found = leak.intervals(bootstrap, what)
-        slices[what] = {name: _readable(score, found.get(name)) for name, score in leak.by(what).items()}
-    kinds = {name: _readable(score, leak.interval(bootstrap, name)) for name, score in leak.by_type.items()}
+        slices[shown_split(what)] = {name: _readable(score, found.get(name)) for name, score in leak.by(what).items()}
+    absent = leak.measure.counts_without_type
+    kinds = {name: _readable(score, leak.interval(bootstrap, name), absent) for name, score in leak.by_type.items()}
     documents = affected_documents(leak, bootstrap.level)
     assert documents is not None
     return {
@@ -118,8 +120,11 @@ def shares_by_type(scores: Scores, bootstrap: Bootstrap) -> dict[str, dict[str, 
     return rows
 
 
-def _readable(score: Score, interval: Interval | None) -> dict[str, Any]:
-    """Return the share of gold spans that stay readable, wholly or in part, and its interval."""
+def _readable(score: Score, interval: Interval | None, absent: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the share of gold spans that stay readable, wholly or in part, and its interval.
+
+    Counts that such a row does not have are None.
+    """
     recall = known(score.recall)
     low, high = (None, None) if interval is None else (known(end) for end in interval.recall)
     return {
@@ -127,7 +132,7 @@ def _readable(score: Score, interval: Interval | None) -> dict[str, Any]:
         "readable": score.counts["annotated"] - score.counts.get("hidden", score.counts.get("found", 0)),
         "readable_share": None if recall is None else 1 - recall,
         "interval": [None if end is None else 1 - end for end in (high, low)],
-        "counts": score.counts,
+        "counts": {name: None if name in absent else value for name, value in score.counts.items()},
     }
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spanscore.analysis.sample_size import Claim, SamplePlan
 
 SCHEMA = "spanscore.plan/1"
+IF_EVEN = "(if those with many spans are not missed more often)"
 
 
 def to_json(found: SamplePlan) -> bytes:
@@ -36,7 +37,9 @@ def _needed(found: SamplePlan) -> Iterator[str]:
     first = found.needed[0]
     number = first.independent_spans
     yield f"- {plural(number, 'span')} if each is missed independently of all others,"
-    yield f"- {plural(number, 'document')} with such spans, however misses are correlated within documents."
+    unit = _unit(found)
+    yield f"- {plural(number, unit)} with such spans, however misses are correlated within {unit}s"
+    yield f"  {IF_EVEN}."
     if first.spans is None:
         return
     if found.pilot is None:
@@ -45,8 +48,8 @@ def _needed(found: SamplePlan) -> Iterator[str]:
             f"{plural(first.spans, 'span')} in {plural(first.documents_with or 0, 'document')}."
         )
         return
-    yield f"\nEstimates from {printable(found.pilot, limit=255)} (measure {found.measure}):\n"
-    table = [["type", "recall", "spans/document", "documents with", "correlation", "spans", "documents", "chance"]]
+    yield f"\nEstimates from {printable(found.pilot, limit=255)} (measure {found.measure}{_clustered(found)}):\n"
+    table = [["type", "recall", f"spans/{unit}", f"{unit}s with", "correlation", "spans", f"{unit}s", "chance"]]
     for one in found.needed:
         numbers = (one.pilot_recall, one.per_document, one.share, one.correlation, one.chance)
         recall, size, share, correlation, chance = (0.0 if number is None else number for number in numbers)
@@ -64,8 +67,8 @@ def _needed(found: SamplePlan) -> Iterator[str]:
         )
     yield from aligned(table, 1)
     yield (
-        "\ndocuments with: share of documents that hold such spans; correlation of misses within a document, with one "
-        "completely missed document added; chance: to have no more misses than allowed, if recall is that of the pilot"
+        f"\n{unit}s with: share of {unit}s that hold such spans; correlation of misses within a {unit}, with one "
+        f"completely missed {unit} added; chance: to have no more misses than allowed, if recall is that of the pilot"
     )
 
 
@@ -74,9 +77,9 @@ def _claims(found: SamplePlan) -> Iterator[str]:
         for one in found.claims:
             yield _claim(one, found.confidence)
         return
-    level = _percent(found.confidence)
-    yield f"What you may claim with {level} confidence, {printable(found.pilot, limit=255)}, {found.measure}:\n"
-    table = [["type", "misses", "spans", "documents", "recall at least", "if spans are independent"]]
+    level, pilot = _percent(found.confidence), printable(found.pilot, limit=255)
+    yield f"What you may claim with {level} confidence, {pilot}, {found.measure}{_clustered(found)}:\n"
+    table = [["type", "misses", "spans", f"{_unit(found)}s", "recall at least", "if spans are independent"]]
     for one in found.claims:
         name = ALL if one.type is None else printable(one.type)
         ends = [_below_one(end) for end in (one.recall, one.recall_spans) if end is not None]
@@ -88,12 +91,20 @@ def _claim(one: Claim, confidence: float) -> str:
     counts = ((one.spans, "span"), (one.documents, "document"))
     held = " in ".join(plural(number, noun) for number, noun in counts if number is not None)
     reasons = (
-        (one.recall, "however misses are correlated within documents"),
+        (one.recall, f"however misses are correlated within documents {IF_EVEN}"),
         (one.recall_spans, "if each span is missed independently"),
     )
     ends = ", and ".join(f"at least {_below_one(end)} {reason}" for end, reason in reasons if end is not None)
     sure = f"with {_percent(confidence)} confidence"
     return f"With {held} and {_misses(one.misses)} you may claim, {sure}, a recall of {ends}."
+
+
+def _unit(found: SamplePlan) -> str:
+    return "document" if found.cluster is None else "cluster"
+
+
+def _clustered(found: SamplePlan) -> str:
+    return "" if found.cluster is None else f"; a cluster: the documents with one {printable(found.cluster)}"
 
 
 def _percent(confidence: float) -> str:

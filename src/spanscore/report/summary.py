@@ -180,12 +180,23 @@ def _slices(by: Mapping[str, Mapping[str, Any]], text: Text) -> Iterator[str]:
     """Yield a table for each of the first splits, and what is left out: the others, and attributes without text."""
     hidden = [what for what in by if text != "show" and what.startswith("attr.")]
     shown = [what for what in by if what not in hidden]
-    yield from (_table(f"Slices by {what}", by[what], SLICES) for what in shown[:TABLES])
+    yield from (_table(f"Slices by {_split(what)}", by[what], SLICES) for what in shown[:TABLES])
     if left := shown[TABLES:]:
-        yield f'<p class="quiet">Not shown here, but in metrics.json: slices by {_safe(", ".join(left))}.</p>'
+        names = _safe(", ".join(map(_split, left)))
+        yield f'<p class="quiet">Not shown here, but in metrics.json: slices by {names}.</p>'
     if hidden:
         names = _safe(", ".join(hidden))
         yield f'<p class="quiet">Not shown: slices by {names}, because values of attributes may be text.</p>'
+
+
+def _split(what: str) -> str:
+    """Return the name of a split; of a file, that is its name without the folder.
+
+    >>> _split("lexicon:names/origin.tsv"), _split("meta.ward")
+    ('lexicon:origin.tsv', 'meta.ward')
+    """
+    kind, colon, file = what.partition(":")
+    return f"{kind}:{Path(file).name}" if colon and kind == "lexicon" else what
 
 
 def _table(title: str, rows: Mapping[str, Any], most: int, not_looked_for: Collection[str] = ()) -> str:
@@ -225,7 +236,7 @@ def _facts(metrics: Mapping[str, Any], about: Mapping[str, Any], inputs: Mapping
     facts = {
         "Data": f"{Path(gold['source'] or '-').name} ({gold['format'] or '-'}), fingerprint {gold['fingerprint']}",
         "Documents": f"{details['samples_evaluated']:,} of {details['total_samples']:,} evaluated, "
-        f"{details['leak']['counts']['annotated']:,} private spans",
+        f"with {_many(details['leak']['counts']['annotated'], 'private span')}",
         "Detector": ", ".join(detector),
         "Versions": versions,
         "Speed": "not measured"
@@ -245,8 +256,9 @@ def _gaps(metrics: Mapping[str, Any], about: Mapping[str, Any]) -> Iterable[str]
     for code, missing in details.get("not_looked_for_by_language", {}).items():
         yield f"In {code}, the detector did not look for {', '.join(missing)}; these spans still count."
     if details["samples_discarded"]:
-        lost = f"with {plural(details['spans_discarded'], 'private span')} of types that no source knows"
-        yield f"Left out: {plural(details['samples_discarded'], 'document')} {lost} (see alignment.json)."
+        documents = plural(details["samples_discarded"], "document")
+        lost = f"with {plural(details['spans_discarded'], 'private span')}"
+        yield f"Left out for types that no source knows: {documents} {lost} (see alignment.json)."
     elif details["spans_discarded"]:
         lost = f"{plural(details['spans_discarded'], 'private span')} of types that no source knows"
         yield f"Left out: {lost} (see alignment.json)."
@@ -281,13 +293,17 @@ def singular(part: int, total: int) -> bool:
     return 1 in (part, total)
 
 
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def of_total(part: int, total: int, what: str) -> str:
     """Return a count and its total in words.
 
     >>> of_total(579, 1044, "private span")
     '579 of 1,044 private spans'
     """
-    return f"{part:,} of {total:,} {what}{'' if total == 1 else 's'}"
+    return f"{part:,} of {_many(total, what)}"
 
 
 def with_interval(share: float | None, interval: Iterable[float | None]) -> str:

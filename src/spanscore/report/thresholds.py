@@ -56,6 +56,9 @@ def cells(found: Sweep, recall: float | None, at: Sequence[float]) -> tuple[list
     legend = f"{mark}: keeping only predictions with at least this score gives {goal}; –: {missing}"
     if found.curves and found.curves[0].beta > 1:
         legend += f"; of equal ones, the lowest, since F{found.curves[0].beta:g} puts recall first"
+    if any(curve.type is not None and not curve.has_precision for curve in found.curves):
+        one = "the best one of all types" if recall is None else "the highest with that recall"
+        legend += f"; for types without a precision, {one}"
     return head, lines, legend
 
 
@@ -133,7 +136,9 @@ def _curve(curve: Curve, best: float | None, at: Sequence[float]) -> dict[str, A
 def _point(curve: Curve, threshold: float) -> dict[str, Any]:
     score = curve.at(threshold)
     numbers = {name: known(getattr(score, name)) for name in ("precision", "recall", "f")}
-    return {"threshold": threshold, **numbers, "counts": score.counts}
+    absent = () if curve.type is None else curve.measure.counts_without_type
+    counts = {name: None if name in absent else value for name, value in score.counts.items()}
+    return {"threshold": threshold, **numbers, "counts": counts}
 
 
 def _calibration(found: Calibration | None) -> dict[str, Any] | None:

@@ -127,7 +127,7 @@ class Scores:
         known = self._known_intervals
         if (bootstrap, label) not in known:
             over = "type" if label else None
-            known[bootstrap, label] = self._interval(self.tally.of_label(label), bootstrap, label or "", over)
+            known[bootstrap, label] = self._interval(self.tally.of_label(label), bootstrap, over)
         return known[bootstrap, label]
 
     @cached_property
@@ -141,8 +141,8 @@ class Scores:
             return {}
         if is_span_property(what):
             groups = self.of_spans(what)
-            return {name: groups._interval(tally, bootstrap, f"{what}={name}") for name, tally in groups.parts("type")}
-        return {name: self._interval(tally, bootstrap, f"{what}={name}", what) for name, tally in self.parts(what)}
+            return {name: groups._interval(tally, bootstrap) for name, tally in groups.parts("type")}
+        return {name: self._interval(tally, bootstrap, what) for name, tally in self.parts(what)}
 
     def gap(self, what: str, bootstrap: Bootstrap | None = None) -> Gap | None:
         """Return the gap between the slices with the highest and the lowest recall; None if fewer than two have any.
@@ -153,7 +153,8 @@ class Scores:
         recalls = {name: one.recall for name, one in self.by(what).items() if name != NONE and one.recall >= 0}
         if len(recalls) < 2:
             return None
-        high, low = max(recalls, key=recalls.__getitem__), min(recalls, key=recalls.__getitem__)
+        ordered = sorted(recalls, key=recalls.__getitem__)  # if all are equal, these still are two slices
+        high, low = ordered[-1], ordered[0]
         difference = recalls[high] - recalls[low]
         if bootstrap is None:
             return Gap(high, low, difference)
@@ -166,11 +167,12 @@ class Scores:
         up = math.hypot(upper.recall[1] - recalls[high], recalls[low] - lower.recall[0])
         return Gap(high, low, difference, (max(difference - down, -1.0), min(difference + up, 1.0)))
 
-    def _interval(self, tally: Tally, bootstrap: Bootstrap, name: str, over: str | None = None) -> Interval | None:
+    def _interval(self, tally: Tally, bootstrap: Bootstrap, over: str | None = None) -> Interval | None:
         if self.measure.needs_all_documents or not tally.documents:
             return None
         units = self.ratio_columns(self.units(bootstrap.cluster, tally).present())
-        found = intervals(Kinds.of(units), self.statistics, bootstrap, stream(bootstrap.seed, name))
+        seed = stream(bootstrap.seed, "")  # whatever a slice is called: equal counts have equal intervals
+        found = intervals(Kinds.of(units), self.statistics, bootstrap, seed)
         total = self._prf(units.sum(axis=0)[None], over)
         p, r, f = (
             (math.nan, math.nan) if math.isnan(point[0]) else ends for point, ends in zip(total, found, strict=True)
