@@ -108,7 +108,7 @@ def test_a_fingerprint_is_in_every_signature(folder: Path) -> None:
     spanscore(*call, cwd=folder)
     run = about(folder)
     fingerprint = run["detection"]["fingerprint"]
-    assert list(fingerprint) == ["option function", "module helper", "module mine", "Python"]
+    assert list(fingerprint) == ["option function", "function", "module helper", "module mine", "Python"]
     assert fingerprint["module mine"] == content_hash(folder / "mine.py")
     part = f"|detector:{digest(fingerprint)}|"
     metrics = json.loads((folder / "out" / "metrics.json").read_text())
@@ -336,3 +336,55 @@ def save_model(path: Path, name: str) -> None:
     ruler: Any = pipeline.add_pipe("entity_ruler")
     ruler.add_patterns([{"label": "PERSON", "pattern": name}])
     pipeline.to_disk(path)
+
+
+AT_IMPORT = {
+    "words": "import json\nWORDS = json.load(open('words.json'))\ndef find(text, language): return [w for w in WORDS]\n",
+    "helper": "import json\nWORDS = set(json.load(open('words.json')))\ndef words(): return WORDS\n"
+    "def find(text, language): return words()\n",
+}
+
+
+@pytest.mark.parametrize("how", AT_IMPORT)
+def test_data_that_a_module_reads_when_it_is_imported_counts(how: str, tmp_path: Path) -> None:
+    (tmp_path / "reads.py").write_text(f"import logging\nLOG = logging.getLogger()\n{AT_IMPORT[how]}\nLOG.info('')\n")
+    write(tmp_path / "data.jsonl", [{"id": "a", "text": "Ann", "spans": []}])
+    (tmp_path / "words.json").write_text("[]")
+    call = ("run", "data.jsonl", "--detector", "python(function=reads:find)", "-o", "out")
+    assert "cannot be fingerprinted" not in spanscore(*call, cwd=tmp_path).stderr
+    (tmp_path / "words.json").write_text('["Ann"]')
+    assert "function: " in spanscore(*call, "--resume", cwd=tmp_path, code=2).stderr
+
+
+def test_a_model_that_a_module_loads_when_it_is_imported_causes_a_note(tmp_path: Path) -> None:
+    (tmp_path / "loads.py").write_text(
+        "import spacy\nnlp = spacy.blank('en')\ndef find(text, language): return nlp(text)\n"
+    )
+    write(tmp_path / "data.jsonl", [{"id": "a", "text": "Ann", "spans": []}])
+    call = ("run", "data.jsonl", "--detector", "python(function=loads:find)", "-o", "out")
+    assert "the function uses values that cannot be fingerprinted" in spanscore(*call, cwd=tmp_path).stderr
+
+
+def test_models_of_recognizers_count(tmp_path: Path) -> None:
+    from presidio_analyzer import EntityRecognizer
+
+    from spanscore.detectors.presidio_engine import recognizer_models
+
+    class Named(EntityRecognizer):  # as GLiNERRecognizer names its model
+        def __init__(self) -> None:
+            super().__init__(["PERSON"], name="Named")
+            self.model_name = str(tmp_path)
+
+        def load(self) -> None: ...
+
+        def analyze(self, text: str, entities: list[str], nlp_artifacts: object) -> list[object]:
+            return []
+
+    class Analyzer:
+        def get_recognizers(self, language: str) -> list[EntityRecognizer]:
+            return [Named()]
+
+    before = recognizer_models(Analyzer(), "en")
+    (tmp_path / "weights.bin").write_bytes(b"1")
+    assert list(before) == ["Named model_name"]
+    assert recognizer_models(Analyzer(), "en") != before

@@ -147,3 +147,30 @@ def test_a_run_is_not_resumed_with_other_languages(tmp_path: Path) -> None:
     write(tmp_path / "data.jsonl", documents("en", "en", "en"))
     said = run(tmp_path, "--language", "auto", "--resume", code=2)
     assert "this folder holds a different run (not the same languages)" in said
+
+
+def test_types_that_one_language_does_not_support_can_be_chosen(tmp_path: Path) -> None:
+    """US_SSN has recognizers for English alone, and nothing looks for AGE."""
+    text, german = "SSN 536-90-4399, ann@example.com", "Mail an ann@example.com, Alter 30"
+    spans = [{"start": 4, "end": 15, "label": "US_SSN"}]
+    age = [{"start": 31, "end": 33, "label": "AGE"}]
+    data = [
+        {"id": "a", "text": text, "spans": spans, "meta": {"language": "en"}},
+        {"id": "b", "text": german, "spans": age, "meta": {"language": "de"}},
+    ]
+    write(tmp_path / "data.jsonl", data)
+    call = ("run", "data.jsonl", "--detector", "presidio(model=blank)", "-o", "out", "-q", "--ci", "0.95")
+    spanscore(*call, "--language", "auto", "--entities", "US_SSN,AGE", cwd=tmp_path)
+    found = [json.loads(line) for line in (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()]
+    assert [[span["label"] for span in one["spans"]] for one in found] == [["US_SSN"], []]
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text())["details"]["not_looked_for"] == ["AGE"]
+    said = spanscore(*call, "--entities", "US_SNN", cwd=tmp_path, code=2).stderr
+    assert "did you mean 'US_SSN'" in said
+    with pytest.raises(ss.UsageError, match="Presidio does not support AGE in en"):
+        detector("presidio(entities=AGE, model=blank)").describe()
+
+
+def test_detection_alone_takes_one_language() -> None:
+    corpus = ss.Corpus.from_documents(documents("de", "en"))
+    with pytest.raises(ss.UsageError, match="detect takes one language"):
+        ss.detect(corpus, "presidio", language="auto")

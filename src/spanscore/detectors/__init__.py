@@ -19,7 +19,7 @@ from spanscore.detectors.interface import (
     refuse_failure,
     spans_of,
 )
-from spanscore.errors import InputError
+from spanscore.errors import InputError, UsageError
 from spanscore.spec import Registry
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def detect(corpus: Corpus, spec: str | Detector, **options: Any) -> Corpus:
     Corpus(1 document, 1 span, 1 label)
     """
     made = detector(spec, **options)
+    if made.language == "auto":
+        raise UsageError("detect takes one language; use run(..., language='auto') for documents in several.")
     documents = texts_of(corpus)
     try:
         return build(predictions(documents, made))

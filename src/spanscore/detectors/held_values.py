@@ -18,6 +18,8 @@ PLAIN = (type(None), type(...), bool, int, float, complex, str, bytes, PurePath)
 """Types of values that look the same in every process."""
 NOT_SETTINGS = {"__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__firstlineno__", "_abc_impl"}
 """Members of every class, which say nothing about what it does."""
+STANDARD = sys.stdlib_module_names - {"builtins"}
+"""Modules whose objects, such as loggers and locks, do not change what code that names them finds."""
 MOST = 100_000
 """Maximum number of values to look at."""
 
@@ -101,6 +103,8 @@ class HeldValues:
         self._name(function.__module__, function.__qualname__)
         if not self.has_file(function.__module__):
             self._code(function.__code__, function.__globals__)
+        elif self._is_own(function.__module__):
+            self._data(function.__code__, function.__globals__)
         for name, held in (
             ("defaults", function.__defaults__),
             ("keywords", function.__kwdefaults__),
@@ -123,6 +127,22 @@ class HeldValues:
                 self.add(space[name])
             else:
                 self.used.add(name)
+
+    def _data(self, code: CodeType, space: dict[str, Any]) -> None:
+        """Add the data of a module that its code names, such as a list of words that it has read, or a model."""
+        for name in sorted(set(code.co_names) & space.keys()):
+            value = space[name]
+            if isinstance(value, FunctionType):
+                if id(value) not in self._seen and self._is_own(value.__module__):
+                    self._seen[id(value)] = value
+                    self._data(value.__code__, value.__globals__)
+            elif isinstance(value, type | ModuleType | BuiltinFunctionType):
+                continue  # the source code of modules is known
+            elif isinstance(value, re.Pattern) or type(value).__module__.partition(".")[0] not in STANDARD:
+                self._all(f"data {name}", value)
+        for one in code.co_consts:
+            if isinstance(one, CodeType):
+                self._data(one, space)
 
     def _class(self, value: type) -> None:
         self._name(value.__module__, value.__qualname__)

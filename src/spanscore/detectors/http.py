@@ -15,7 +15,7 @@ from spanscore.detectors.fingerprint import Fingerprint, content_hash
 from spanscore.detectors.http_client import Answer, address_of
 from spanscore.detectors.interface import Description, Detection, DetectorError, EntityTypes, spans_of
 from spanscore.detectors.services import HEADERS, READERS, REQUESTS, filled
-from spanscore.detectors.web import AGAIN, WebService
+from spanscore.detectors.web import AGAIN, UNVERSIONED, WebService
 from spanscore.errors import InputError, printable
 from spanscore.spec import parameter
 
@@ -30,11 +30,11 @@ class Http(WebService):
     """A service that answers `POST /analyze {"text", "language"}` with `[{"entity_type", "start", "end", "score"}]`.
 
     With `request` and `response`, a service of a cloud provider, whose whole address is then the `url`: `aws`
-    (Comprehend's DetectPiiEntities, or Comprehend Medical's DetectPHI), `azure` (Language, PiiEntityRecognition) or
-    `gcp` (DLP, content:inspect). `request=@FILE` sends another JSON: that of the file, in which `$text` and `$language`
-    are replaced. Timeouts, lost connections, server errors and answers that are not JSON are retried with growing
-    delays, or as the service's Retry-After says; what still fails then is a failure of that document. Redirects to
-    another host are refused. It needs the extra `http`.
+    (Comprehend's DetectPiiEntities), `aws-medical` (Comprehend Medical's DetectPHI), `azure` (Language,
+    PiiEntityRecognition) or `gcp` (DLP, content:inspect). `request=@FILE` sends another JSON: that of the file, in
+    which `$text` and `$language` are replaced. Timeouts, lost connections, server errors and answers that are not
+    JSON are retried with growing delays, or as the service's Retry-After says; what still fails then is a failure
+    of that document. Redirects to another host are refused. It needs the extra `http`.
     """
 
     name: ClassVar[str] = "http"
@@ -79,7 +79,7 @@ class Http(WebService):
         if not self._is_own:
             assert self.client is not None
             self.body("")
-            return Description()
+            return Description(notes=(UNVERSIONED,))
         path = self.with_query(f"/supportedentities?language={quote(self.language)}")
         for answer in self.attempts(self.client, "GET", path, None):
             if isinstance(answer, Answer) and answer.status == 200:

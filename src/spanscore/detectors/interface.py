@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from dataclasses import fields as fields_of
 from operator import index
 from time import perf_counter
@@ -134,6 +134,11 @@ class Detector(Value, ABC):
     def recorded(self) -> tuple[tuple[str, str], ...]:
         """Return the options as run.json records them. A detector whose options may hold secrets redacts them here."""
         return self.given()
+
+    def looking_for(self, entities: tuple[str, ...]) -> Detector:
+        """Return a detector that looks only for those of these types that it supports, if it can choose at all."""
+        can = any(known.name == "entities" for known in self.parameters())
+        return replace(self, entities=entities) if can else self  # type: ignore[call-arg]
 
     def for_dataset(self, dataset: Corpus) -> Detector:
         """Return the detector for this dataset, of which `detect` may get only some documents; most need no more."""

@@ -11,7 +11,7 @@ import msgspec
 
 from spanscore.detectors.http_client import address_of
 from spanscore.detectors.interface import Description, Detection, EntityTypes, spans_of
-from spanscore.detectors.web import UnusableError, WebService
+from spanscore.detectors.web import UNVERSIONED, UnusableError, WebService
 from spanscore.errors import InputError
 from spanscore.formats import placement
 from spanscore.spec import REQUIRED, parameter
@@ -117,7 +117,7 @@ class Openai(WebService):
         """Read the prompt, and report the labels, if they are given."""
         assert self._instructions is not None
         assert self.client is not None
-        return Description(EntityTypes(supported=tuple(sorted(self.labels)) or None))
+        return Description(EntityTypes(supported=tuple(sorted(self.labels)) or None), (UNVERSIONED,))
 
     @cached_property
     def _instructions(self) -> str:

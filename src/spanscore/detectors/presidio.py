@@ -6,7 +6,7 @@ import logging
 import os
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +26,7 @@ from spanscore.detectors.presidio_engine import (
     analyzer_engine,
     looked_for,
     nlp_engine,
+    recognizer_models,
     refuse_unsupported,
 )
 from spanscore.detectors.shapes import Shape
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-PACKAGES = ("presidio-analyzer", "spacy", "phonenumbers", "tldextract", "stanza", "transformers", "torch", "gliner")
+PACKAGES = (
+    *("presidio-analyzer", "spacy", "spacy-transformers", "spacy-curated-transformers", "phonenumbers", "tldextract"),
+    *("stanza", "transformers", "torch", "gliner"),
+)
 """Packages that may find something."""
 
 
@@ -58,15 +62,19 @@ class Presidio(BatchDetector):
     recognizers_config: str | None = parameter(None, "Presidio's recognizers YAML.", type=str)
     model: str | None = parameter(None, "Name of a spaCy model, or blank (default: the best one installed).", type=str)
     entities: tuple[str, ...] = parameter((), "Entity types to look for (default: all).")
+    refuse_unsupported_types: bool = True
+    """Whether it is an error to ask for a type that Presidio does not support in this language."""
 
     def found_in(self, texts: list[str]) -> list[Detection]:
         """Return what the analyzer finds in each text."""
         from presidio_analyzer import BatchAnalyzerEngine
 
+        supported = self._loaded.description.types.supported or ()
+        chosen = [name for name in self.entities if name in supported]
+        if self.entities and not chosen:
+            return [[] for _ in texts]
         engine = BatchAnalyzerEngine(self._loaded.analyzer)
-        found = engine.analyze_iterator(
-            texts, self.language, batch_size=len(texts), entities=list(self.entities) or None
-        )
+        found = engine.analyze_iterator(texts, self.language, batch_size=len(texts), entities=chosen or None)
         return [spans_of(one, len(text), _shape) for one, text in zip(found, texts, strict=True)]
 
     def describe(self) -> Description:
@@ -75,7 +83,12 @@ class Presidio(BatchDetector):
 
     def fingerprint(self) -> Fingerprint:
         """Add the packages and models that find something."""
-        return {**super().fingerprint(), **packages(*PACKAGES), **self._loaded.nlp.models}
+        models = {**self._loaded.nlp.models, **recognizer_models(self._loaded.analyzer, self.language)}
+        return {**super().fingerprint(), **packages(*PACKAGES), **models}
+
+    def looking_for(self, entities: tuple[str, ...]) -> Presidio:
+        """Return the same detector for these types; it looks for those of them that it supports in its language."""
+        return replace(self, entities=entities, refuse_unsupported_types=False)
 
     @cached_property
     def _loaded(self) -> _Loaded:
@@ -106,7 +119,7 @@ class Presidio(BatchDetector):
                 "recognizer, or choose another language."
             )
         supported = tuple(sorted(analyzer.get_supported_entities(self.language)))
-        if unknown := sorted(set(self.entities) - set(supported)):
+        if self.refuse_unsupported_types and (unknown := sorted(set(self.entities) - set(supported))):
             what = f"Presidio does not support {', '.join(map(printable, unknown))} in {self.language}"
             raise UsageError(f"{what}; it supports {', '.join(supported)}.")
         wanted = looked & set(self.entities) if self.entities else looked

@@ -140,7 +140,7 @@ def _configured(settings: dict[str, Any], language: str, source: str | None) -> 
     from presidio_analyzer.nlp_engine import NlpEngineProvider
 
     _refuse_odd_shape(settings)
-    models = [one for one in settings.get("models") or [] if one.get("lang_code") == language][:1]
+    models = [one for one in settings.get("models") or [] if one.get("lang_code") == language][-1:]  # as in Presidio
     if not models:
         named = ", ".join(sorted(printable(str(one.get("lang_code"))) for one in settings.get("models") or []))
         what = f"no model is configured for {language} (only for {named or 'no language'}); add one under models."
@@ -260,6 +260,17 @@ def _models(kind: str, name: Any, pipeline: Any) -> Fingerprint:
     if isinstance(name, Mapping) and name.get("transformers") is not None:
         place = str(name["transformers"])
         found["transformers model"] = content_hash(place) if Path(place).exists() else place
+    return found
+
+
+def recognizer_models(analyzer: Any, language: str) -> Fingerprint:
+    """Return the models that recognizers name in their attributes; of local ones, a hash of their files."""
+    found = {}
+    for one in analyzer.get_recognizers(language=language):
+        for name, value in sorted(vars(one).items()):
+            if "model" in name and isinstance(value, str | Path) and str(value):
+                known = content_hash(value) if Path(value).exists() else str(value)
+                found[f"{one.name} {name}"] = known
     return found
 
 

@@ -38,11 +38,12 @@ class Python(Detector):
 
     name: ClassVar[str] = "python"
     in_processes: ClassVar[bool] = True
-    runtime: ClassVar[tuple[str, ...]] = ("timeout",)
+    runtime: ClassVar[tuple[str, ...]] = ("timeout", "messages")
     function: str | Callable[[str, str], Any] = parameter(  # noqa: RUF009
         REQUIRED, "Function to call, as module:function.", type=str, callable=True
     )
     timeout: float = parameter(600.0, "Seconds for one text.", above=0, high=604_800)
+    messages: bool = parameter(False, "Show the messages of all errors, also those that may contain text.")
 
     def detect(self, documents: Iterable[Document]) -> Iterator[Detection]:
         """Call the function for each text; an exception is a failure of that document."""
@@ -58,7 +59,8 @@ class Python(Detector):
             except MalformedSpanError as error:
                 found = Failure(str(error))
             except (Exception, SystemExit) as error:
-                found = Failure(f"the function raised {explained_without_text(error)}")
+                said = explained(error) if self.messages else explained_without_text(error)
+                found = Failure(f"the function raised {said}")
             yield found
 
     def describe(self) -> Description:

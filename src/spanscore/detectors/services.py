@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 HEADERS: Mapping[str, Mapping[str, str]] = {
     "aws": {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "Comprehend_20171127.DetectPiiEntities"},
+    "aws-medical": {
+        "Content-Type": "application/x-amz-json-1.1",
+        "X-Amz-Target": "ComprehendMedical_20181030.DetectPHI",
+    },
 }
 LIKELIHOODS = ("VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
 """Google's likelihoods; their scores are 0.2 to 1."""
@@ -24,6 +28,10 @@ LIKELIHOODS = ("VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
 
 def _aws_request(text: str, language: str) -> Any:
     return {"LanguageCode": language, "Text": text}
+
+
+def _aws_medical_request(text: str, language: str) -> Any:
+    return {"Text": text}  # it knows English only
 
 
 def _azure_request(text: str, language: str) -> Any:
@@ -38,6 +46,7 @@ def _gcp_request(text: str, language: str) -> Any:
 
 REQUESTS: Mapping[str, Callable[[str, str], Any]] = {
     "aws": _aws_request,
+    "aws-medical": _aws_medical_request,
     "azure": _azure_request,
     "gcp": _gcp_request,
 }
@@ -175,7 +184,12 @@ def read_gcp(answer: Any, text: str) -> Detection:
     return _spans(text, found, "exclusive", ("codepoint",))
 
 
-READERS: Mapping[str, Callable[[Any, str], Detection]] = {"aws": read_aws, "azure": read_azure, "gcp": read_gcp}
+READERS: Mapping[str, Callable[[Any, str], Detection]] = {
+    "aws": read_aws,
+    "aws-medical": read_aws,
+    "azure": read_azure,
+    "gcp": read_gcp,
+}
 
 
 class _Found(NamedTuple):

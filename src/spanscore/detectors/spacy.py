@@ -57,7 +57,11 @@ class Spacy(BatchDetector):
         pipeline = self._pipeline
         about = pipeline.meta
         name = f"{about.get('lang')}_{about.get('name')} {about.get('version')}"
-        found = {**super().fingerprint(), **packages("spacy"), "model": name}
+        found = {
+            **super().fingerprint(),
+            **packages("spacy", "spacy-transformers", "spacy-curated-transformers", "torch"),
+            "model": name,
+        }
         if Path(self.model).is_dir():
             found["option model"] = "folder"
         return found | ({} if pipeline.path is None else {"model files": content_hash(pipeline.path)})

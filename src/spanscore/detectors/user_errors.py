@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import errno
+import os
 import re
 import sysconfig
 from linecache import getlines
@@ -14,6 +16,7 @@ from spanscore.errors import printable
 ABOUT_NAMES = (ImportError, ModuleNotFoundError, AttributeError, NameError, UnboundLocalError)
 ABOUT_NOTHING = (ZeroDivisionError, IndexError, RecursionError, MemoryError, NotImplementedError)
 """Errors whose messages hold names or numbers if Python itself raises them."""
+_KNOWN = {os.strerror(code) for code in errno.errorcode}
 
 
 def explained(error: BaseException) -> str:
@@ -30,7 +33,9 @@ def explained_without_text(error: BaseException) -> str:
     """Return the type of an error and where it was raised; the message only if it cannot hold text of a document.
 
     A message is shown if it is a constant string of the code that raises it, or if Python itself wrote it about names
-    that the code contains (a missing module, attribute or variable) or about no value at all (a division by zero).
+    that the code contains (a missing module, attribute or variable) or about no value at all (a division by zero). Of
+    an f-string in a raise statement, the constant parts are shown, and of an error of the operating system its kind and
+    a file that the code names.
 
     >>> try: int("Ann")
     ... except ValueError as error: explained_without_text(error)
@@ -43,10 +48,11 @@ def _message_without_text(error: BaseException) -> str:
     frames = extract_tb(error.__traceback__)
     if not frames:
         return ""
+    if isinstance(error, OSError) and error.strerror in _KNOWN:
+        return _of_system(error, frames)
     raised = _raised(frames[-1])
     if raised is not None:
-        constant = _constant(raised)
-        return constant if error.args == (constant,) else ""
+        return _of_raise(raised, error)
     if type(error) in ABOUT_NAMES:
         name = getattr(error, "name", None)
         known = isinstance(name, str) and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _code(frames[-1])))
@@ -71,12 +77,21 @@ def _raised(frame: FrameSummary) -> ast.Raise | None:
     return next((node for node in raises if node.lineno == frame.lineno), None)
 
 
-def _constant(raised: ast.Raise) -> str:
-    """Return the string in `raise SomeError("string")`; empty if something else is raised."""
+def _of_raise(raised: ast.Raise, error: BaseException) -> str:
+    """Return the string in `raise SomeError("string")`; of an f-string only its constant parts."""
     match raised.exc:
         case ast.Call(args=[ast.Constant(value=str(message))]):
-            return message
+            return message if error.args == (message,) else ""
+        case ast.Call(args=[ast.JoinedStr(values=parts)]):
+            return "".join([str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts])
     return ""
+
+
+def _of_system(error: OSError, frames: list[FrameSummary]) -> str:
+    """Return what the operating system says, and the file if the user's code names it."""
+    name = str(error.filename)
+    code = "".join(_code(frame) for frame in frames if _is_users(frame.filename))
+    return f"{error.strerror}: {name}" if f"'{name}'" in code or f'"{name}"' in code else str(error.strerror)
 
 
 def _code(frame: FrameSummary) -> str:

@@ -29,6 +29,9 @@ AGAIN = {408, 425, 429, 500, 502, 503, 504}
 PATIENCE = 60.0
 """Maximum seconds to wait if the service asks for it."""
 
+UNVERSIONED = "the service does not tell its version: --resume will not notice if it changes."
+"""A note on services that cannot be asked which version answers."""
+
 
 class UnusableError(Exception):
     """An answer that cannot be used; another request may get a better one."""

@@ -50,10 +50,9 @@ def _looking_for(job: Job) -> Detector:
     them is not known before it is loaded.
     """
     renamed = {to for name, one in job.maps.items() if name != "gold_map" for to in one.to.values()}
-    can = any(known.name == "entities" for known in job.detector.parameters())
-    if not can or not job.entities or job.taxonomy is not None or not renamed.isdisjoint(job.entities):
+    if not job.entities or job.taxonomy is not None or not renamed.isdisjoint(job.entities):
         return job.detector
-    return replace(job.detector, entities=job.entities)  # type: ignore[call-arg]
+    return job.detector.looking_for(job.entities)
 
 
 class Progress(NamedTuple):
