@@ -31,6 +31,7 @@ class InputError(SpanscoreError):
 
     def __init__(self, message: str, where: str = "") -> None:
         super().__init__(printable(f"{where}: {message}" if where else message, limit=LONGEST))
+        self.has_place = bool(where)
 
 
 class UsageError(SpanscoreError):

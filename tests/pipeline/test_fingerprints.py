@@ -377,7 +377,7 @@ def test_models_of_recognizers_count(tmp_path: Path) -> None:
 
         def load(self) -> None: ...
 
-        def analyze(self, text: str, entities: list[str], nlp_artifacts: object) -> list[object]:
+        def analyze(self, text: str, entities: list[str], nlp_artifacts: object) -> list[Any]:
             return []
 
     class Analyzer:

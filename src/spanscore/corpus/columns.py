@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from spanscore.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -16,6 +18,11 @@ Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Words = NDArray[np.uint64]
+
+MANY_CELLS = 50_000_000
+"""Number of cells from which on columns may not be nearly empty; a cell takes 4 bytes."""
+MOST_CELLS_PER_VALUE = 100
+"""Maximum number of cells for each value in them, if there are many cells."""
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -89,6 +96,16 @@ class Column:
         codes = [-1 if row is None else seen.setdefault(_identity(row), (len(seen), row))[0] for row in rows]
         return cls(frozen(np.array(codes, np.int32)), tuple(value for _, value in seen.values()))
 
+    @classmethod
+    def sparse(cls, values: Sequence[Any], places: Sequence[int], rows: int) -> Self:
+        """Return a column with these values in these rows, and None in all others."""
+        found = cls.of(values)
+        if len(places) == rows:
+            return found
+        codes = np.full(rows, -1, np.int32)
+        codes[np.fromiter(places, np.int64, len(places))] = found.codes
+        return cls(frozen(codes), found.values)
+
     def take(self, rows: NDArray[Any] | slice) -> Column:
         """Return a column of these rows."""
         return Column(frozen(self.codes[rows]), self.values)
@@ -109,6 +126,17 @@ class Column:
             recoded = [seen.setdefault(_identity(value), (len(seen), value))[0] for value in part.values]
             pieces.append(np.array([*recoded, -1], np.int32)[part.codes])
         return Column(frozen(np.concatenate(pieces)), tuple(value for _, value in seen.values()))
+
+
+def refuse_sparse(columns: int, rows: int, filled: int, where: str = "") -> None:
+    """Refuse columns of which nearly all cells would be empty.
+
+    Whoever writes data into the names of fields, such as a field per document, would fill the memory with empty cells.
+    """
+    cells = columns * rows
+    if cells > MANY_CELLS and cells > MOST_CELLS_PER_VALUE * filled:
+        what = f"{columns:,} different names of attributes or metadata in {rows:,} rows leave nearly all cells empty"
+        raise InputError(f"{what}; put what differs into the values, and use the same names for all.", where)
 
 
 def _identity(value: Any) -> tuple[type, Any]:

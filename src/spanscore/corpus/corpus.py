@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from spanscore.arguments import checked
 from spanscore.corpus.annotators import ANNOTATORS
-from spanscore.corpus.columns import Column, Floats, Ints, Longs, frozen, mixed, ranges
+from spanscore.corpus.columns import Column, Floats, Ints, Longs, frozen, mixed, ranges, refuse_sparse
 from spanscore.corpus.in_memory import InMemory
 from spanscore.corpus.strings import Strings
 from spanscore.errors import InputError, plural, printable
@@ -258,6 +258,7 @@ class Corpus(InMemory):
         spans = [len(part.start) for part in parts]
         scored = any(part.score is not None for part in parts)
         texted = any(part.text is not None for part in parts)
+        sizes = [len(part) for part in parts]
         return Corpus(
             ids=Strings.concat([part.ids for part in parts]),
             doc=np.concatenate([part.doc + first for part, first in zip(parts, firsts, strict=False)]),
@@ -266,14 +267,8 @@ class Corpus(InMemory):
             label=np.concatenate([codes[part.label] for part, codes in zip(parts, recode, strict=True)]),
             labels=tuple(table),
             score=np.concatenate([_or_nan(part) for part in parts]) if scored else None,
-            attrs={
-                key: Column.concat([(part.attrs.get(key), rows) for part, rows in zip(parts, spans, strict=True)])
-                for key in dict.fromkeys(key for part in parts for key in part.attrs)
-            },
-            meta={
-                key: Column.concat([(part.meta.get(key), len(part)) for part in parts])
-                for key in dict.fromkeys(key for part in parts for key in part.meta)
-            },
+            attrs=_concat_columns([part.attrs for part in parts], spans, parts[0].source),
+            meta=_concat_columns([part.meta for part in parts], sizes, parts[0].source),
             text=Strings.concat([part.text or Strings.absent(len(part)) for part in parts]) if texted else None,
             tokens=_concat_tokens(parts, firsts),
             unit=parts[0].unit,
@@ -388,6 +383,17 @@ def _take_tokens(tokens: Tokens, docs: NDArray[Any], total: int) -> Tokens:
 def _block_tokens(tokens: Tokens, first: int, last: int) -> Tokens:
     rows = slice(*np.searchsorted(tokens.doc, [first, last]).tolist())
     return Tokens(tokens.doc[rows] - np.int32(first), tokens.start[rows], tokens.end[rows])
+
+
+def _concat_columns(parts: Sequence[Mapping[str, Column]], rows: Sequence[int], where: str) -> dict[str, Column]:
+    """Concatenate columns by name; `rows` is the number of rows of each part."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    filled = sum(int(np.count_nonzero(column.codes >= 0)) for part in parts for column in part.values())
+    refuse_sparse(len(names), sum(rows), filled, where)
+    return {
+        name: Column.concat([(part.get(name), number) for part, number in zip(parts, rows, strict=True)])
+        for name in names
+    }
 
 
 def _concat_tokens(parts: Sequence[Corpus], firsts: Ints) -> Tokens | None:

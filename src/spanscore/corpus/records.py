@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 import numpy as np
 
-from spanscore.corpus.columns import Column, Ints, Longs
+from spanscore.corpus.columns import Column, Ints, Longs, refuse_sparse
 from spanscore.corpus.corpus import MAX_OFFSET, Corpus, LabelTable, Tokens
 from spanscore.corpus.strings import Strings
 from spanscore.errors import InputError, printable
@@ -183,8 +183,14 @@ class OffsetError(InputError):
 def _columns(rows: list[dict[str, Attr] | None]) -> dict[str, Column]:
     if not any(rows):
         return {}
-    keys = dict.fromkeys(key for row in rows if row for key in row)
-    return {key: Column.of([row.get(key) if row else None for row in rows]) for key in keys}
+    found: dict[str, tuple[list[int], list[Attr | None]]] = {}
+    for number, row in enumerate(rows):
+        for key, value in row.items() if row else ():
+            places, values = found.get(key) or found.setdefault(key, ([], []))
+            places.append(number)
+            values.append(value)
+    refuse_sparse(len(found), len(rows), sum(len(places) for places, _ in found.values()))
+    return {key: Column.sparse(values, places, len(rows)) for key, (places, values) in found.items()}
 
 
 def _plain(meta: dict[str, Attr | Regions] | None) -> dict[str, Attr] | None:

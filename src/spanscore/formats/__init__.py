@@ -114,13 +114,14 @@ def _read(
 
 
 def _explained(chosen: Format, source: Source, reason: str | None) -> Iterator[Corpus]:
-    """Read; an error in a file whose format was auto-detected names that format."""
+    """Read; every error names the file, and its format if that was auto-detected."""
     try:
         yield from chosen.read(source)
     except InputError as error:
-        if reason is None or error.of_another_file:
+        if error.of_another_file or (error.has_place and reason is None):
             raise
-        raise InputError(f"{error} The file was read as {chosen.name} ({reason}).") from None
+        how = "" if reason is None else f" The file was read as {chosen.name} ({reason})."
+        raise InputError(f"{error}{how}" if error.has_place else f"{source.name}: {error}{how}") from None
 
 
 def recognise(source: Source) -> tuple[Format, str]:

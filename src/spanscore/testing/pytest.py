@@ -45,7 +45,7 @@ def assert_recall(result: Result, type: str | None = None, *, at_least: float, *
     >>> assert_recall(ss.score(gold, gold, "exact"), "PERSON", at_least=0.9)
     >>> assert_recall(ss.score(gold, half, "exact"), "PERSON", at_least=0.9)
     Traceback (most recent call last):
-    AssertionError: recall of PERSON by exact is 0.5000 (10 of 20, 95% interval 0.267 to 0.728); expected at least 0.9
+    AssertionError: recall of PERSON by exact is 0.5000 (10 of 20, 95% interval 0.271 to 0.724); expected at least 0.9
     """
     __tracebackhide__ = True
     _assert("recall", result, type, at_least, **more)
