@@ -98,9 +98,37 @@ def test_a_plan_that_others_wrote_touches_nothing_else(tmp_path: Path) -> None:
     assert (tmp_path / "victim").read_text() == "mine"
     assert state(tmp_path / "out") == {}
     ready.mkdir()
-    (ready / ".plan").write_text("[")
-    with pytest.raises(InputError, match="not written by this program"):
-        finish_interrupted(tmp_path / "out")
+    for broken in ("[", "[" * 100_000):
+        (ready / ".plan").write_text(broken)
+        with pytest.raises(InputError, match="not written by this program"):
+            finish_interrupted(tmp_path / "out")
+
+
+def test_commands_that_read_a_folder_finish_what_was_interrupted(tmp_path: Path) -> None:
+    """Its files are complete, but not yet at their places: a run, the predictions of a run, and results."""
+    write(tmp_path / "gold.jsonl", [{"id": "d", "text": "Ann", "spans": [{"start": 0, "end": 3, "label": "PERSON"}]}])
+    (tmp_path / "mine.py").write_text("def find(text, language):\n    return []\n")
+    call = ("run", "gold.jsonl", "--detector", "python(function=mine:find)", "--language", "en", "-q", "-o", "out")
+    spanscore(*call, cwd=tmp_path)
+    out = tmp_path / "out"
+    names = [path.name for path in out.iterdir()]
+
+    def interrupt() -> None:
+        ready = out / ".spanscore.ready"
+        ready.mkdir()
+        for name in names:
+            (out / name).replace(ready / name)
+        (ready / ".plan").write_text(json.dumps({"move": names, "remove": []}))
+
+    for command in (
+        ("score", "gold.jsonl", "out", "-q"),
+        ("score", "gold.jsonl", "out/predictions.jsonl", "-q"),
+        ("gate", "out", "--max", "leak.exposed=1"),
+        ("summary", "out"),
+    ):
+        interrupt()
+        spanscore(*command, cwd=tmp_path)
+        assert sorted(path.name for path in out.iterdir()) == sorted(names), command
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:

@@ -329,7 +329,7 @@ def _finish(folder: Path) -> None:
         names, stale = ([name for name in plan[key] if is_output(name)] for key in ("move", "remove"))
     except FileNotFoundError:
         names, stale = [], []
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{_READY} was not written by this program; remove it.", str(folder)) from None
     waiting = [name for name in names if (ready / name).is_file()]
     for name in (*stale, *waiting):
@@ -344,8 +344,9 @@ QUOTE = '"'
 CELL = "\0"
 """What cells that are made safe begin with; in a text, it is one of the separators."""
 FORMULA = re.compile(
-    # where a program may begin a cell: at a separator or a quotation mark; what is skipped; a formula
-    r"""([\0,;|\t\r\n"][\s"'\u200b\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"""
+    # where a program may begin a cell: at a separator or a quotation mark; what it skips, or nobody sees; a formula
+    r"""([\0,;|\t\r\n"][\s"'\x01-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]*)"""
+    r"""(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"""
 )
 LEADING = ("\t", "\r", "\n")
 _LEADING = re.compile(r"\0(?=[\t\r\n])")

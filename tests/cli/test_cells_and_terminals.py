@@ -33,7 +33,11 @@ EVIL = [
     "\tx",
     "'=10",
     "-11;-12",
+    "\x01=12",
+    "\u2060\u202e@13",
+    "\xad\ufe0f=14",
 ]
+UNSEEN = ' \u00a0\u200b\ufeff"\r\n\t\x01\x7f\xad\u2060\u202e\ufe0f'
 
 
 def cells(line: str, separator: str) -> list[str]:
@@ -51,17 +55,17 @@ def test_columns_are_written_as_a_cell_by_cell_writer_does(texts: list[str]) -> 
     assert table.getvalue() == out.getvalue().encode("utf-8", "backslashreplace")
 
 
-@given(st.one_of(st.sampled_from(EVIL), st.text("=+-@;,\t\r\n\"'| aX\u00a0\u200b\ufeff\uff1d", max_size=12)))
+@given(st.one_of(st.sampled_from(EVIL), st.text("=+-@;,'| aX\uff1d" + UNSEEN, max_size=12)))
 def test_no_cell_is_a_formula_whatever_separates_cells(text: str) -> None:
     """A file with commas may be opened as one with semicolons or tabs: where its quotes do not begin a cell, they do not protect."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerow(["id", safe_cell(text), 1])
     for separator in ",;\t|":
         for cell in cells(out.getvalue(), separator):
-            assert not cell.lstrip(' \u00a0\u200b\ufeff"\r\n\t').startswith(STARTS), (separator, cell)
+            assert not cell.lstrip(UNSEEN).startswith(STARTS), (separator, cell)
         for row in out.getvalue().splitlines():  # as programs do that know no quotes
             for cell in row.split(separator):
-                assert not cell.lstrip(' \u00a0\u200b\ufeff"\r\n\t').startswith(STARTS), (separator, cell)
+                assert not cell.lstrip(UNSEEN).startswith(STARTS), (separator, cell)
 
 
 def test_plain_text_stays_as_it_is() -> None:

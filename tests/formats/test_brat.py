@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -151,3 +152,27 @@ def test_notes_of_many_files_are_one(tmp_path: Path) -> None:
     assert sum("byte order mark" in note for note in notes) == 3
     assert any(note.endswith("7 more notes of this kind.") for note in notes)
     assert any(note.endswith("left out: relations (10).") for note in notes)
+
+
+def test_pipes_and_links_that_lead_out_of_the_folder_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("root:x:0")
+
+    def link(path: Path) -> None:
+        path.symlink_to(tmp_path / "secret")
+
+    for name, made in {"pipe": os.mkfifo, "link": link}.items():
+        for ending in ("txt", "ann"):
+            folder = tmp_path / f"{name}-{ending}"
+            folder.mkdir()
+            (folder / "a.ann").write_text("T1\tP 0 4\troot\n")
+            (folder / "a.txt").write_text("root:x:0")
+            (folder / f"a.{ending}").unlink()
+            made(folder / f"a.{ending}")
+            with pytest.raises(ss.InputError, match=f"a.{ending}: this .* (copy the file into it|remove it)"):
+                ss.read(folder, "brat")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "a.ann").write_text("T1\tP 0 4\troot\n")
+    (inside / "b.txt").write_text("root:x:0")
+    (inside / "a.txt").symlink_to("b.txt")
+    assert ss.read(inside, "brat").text is not None

@@ -161,6 +161,7 @@ def check_folder_name(output: str) -> None:
 def resumable(corpus: Corpus, output: str, *, quiet: bool) -> Iterator[Any]:
     """Show the dataset and the progress of a run; if it is interrupted, print how to continue."""
     from spanscore.cli.progress import shown_run
+    from spanscore.engine.runs import UNFINISHED
 
     if not quiet:
         count = f"{plural(len(corpus), 'document')}, {plural(len(corpus.start), 'span')}"
@@ -169,7 +170,8 @@ def resumable(corpus: Corpus, output: str, *, quiet: bool) -> Iterator[Any]:
         with shown_run(quiet=quiet) as shown:
             yield shown
     except KeyboardInterrupt:
-        click.echo(f"spanscore: interrupted; continue with: --resume -o {printable(output, limit=255)}", err=True)
+        if (Path(output) / UNFINISHED).exists():
+            click.echo(f"spanscore: interrupted; continue with: --resume -o {printable(output, limit=255)}", err=True)
         raise
 
 

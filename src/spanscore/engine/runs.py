@@ -16,6 +16,7 @@ from spanscore.align.labels import LabelMap
 from spanscore.align.score_thresholds import ScoreThresholds
 from spanscore.engine.inputs import Input, Inputs
 from spanscore.errors import InputError, UsageError, printable
+from spanscore.files import finish_interrupted
 from spanscore.formats import read
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class RunFolder:
             folder = None if path is None or path == "-" else Path(path)
             if folder is None:
                 return None
+            finish_interrupted(folder)
             finished = all((folder / name).is_file() for name in (RESULTS, PREDICTIONS, ALIGNMENT))
             unfinished = not finished and (folder / UNFINISHED).is_file()
         except (OSError, ValueError):

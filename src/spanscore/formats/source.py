@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Self, cast
 import numpy as np
 
 from spanscore.errors import InputError, printable
+from spanscore.files import finish_interrupted
 from spanscore.formats.interface import Sample
 
 if TYPE_CHECKING:
@@ -164,6 +165,26 @@ def _is_folder(path: Path | None) -> bool:
         return False
 
 
+def _opened(path: Path) -> BufferedReader:
+    """Open a file, which may belong to outputs that a killed process began to move into place."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        finish_interrupted(path.parent)
+        return path.open("rb")
+
+
+def _refuse_odd_file(path: Path, folder: Path) -> None:
+    """Refuse what nobody named: a pipe or device in a folder, and a symbolic link that leads out of it."""
+    try:
+        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+            raise InputError("this symbolic link leads out of the folder; copy the file into it.", str(path))
+        if not path.is_file():
+            raise InputError("this is not a file, but a pipe, a device or a broken link; remove it.", str(path))
+    except (OSError, RuntimeError) as error:  # such as links in a circle
+        raise InputError("this file cannot be opened.", str(path)) from error
+
+
 class Source:
     """An input by name. Its first block is read ahead so that its format can be recognised.
 
@@ -246,7 +267,7 @@ class Source:
         """Return the end of a file of a folder, or of this one if the name is empty; nothing if it is compressed."""
         if self.path is None or self._archive is not None:
             return b""
-        with (self.path / name).open("rb") if name else self.path.open("rb") as file:
+        with self._below(name).open("rb") if name else self.path.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - HEAD))
             return file.read()
 
@@ -265,9 +286,16 @@ class Source:
 
     def open(self, name: str) -> Source:
         """Open a file of a folder or zip file, which may be empty."""
-        assert self.path is not None
+        path = self._below(name)
         more = {"progress": self._progress, "may_be_empty": True, "companion": self._companion}
-        return Source(self.path / name, archive=self._archive, **more)  # type: ignore[arg-type]  # mypy takes one type for all values
+        return Source(path, archive=self._archive, **more)  # type: ignore[arg-type]  # mypy takes one type for all values
+
+    def _below(self, name: str) -> Path:
+        """Return the path of a file of a folder; what nobody named, such as a link out of the folder, is refused."""
+        assert self.path is not None
+        if self._archive is None:
+            _refuse_odd_file(self.path / name, self.path)
+        return self.path / name
 
     @property
     def file_name(self) -> str:
@@ -284,7 +312,9 @@ class Source:
         if self._archive is not None:
             exists = _inside(self._archive, other) in self._archive.NameToInfo
         else:
-            exists = other.is_file()
+            exists = other.exists()
+            if exists:
+                _refuse_odd_file(other, self.path.parent)
         return Source(other, may_be_empty=True, archive=self._archive) if exists else None
 
     def companion(self, file: str = "") -> Corpus | None:
@@ -372,7 +402,7 @@ class Source:
         try:
             if not str(path):
                 raise FileNotFoundError
-            opened = self._stdin() if str(path) == "-" else self._files.enter_context(Path(path).open("rb"))  # noqa: SIM115
+            opened = self._stdin() if str(path) == "-" else self._files.enter_context(_opened(Path(path)))
             packed = opened.peek(2)[:2] == b"\x1f\x8b"
         except IsADirectoryError:
             raise InputError("this is a folder; name a file in it.", self.name) from None

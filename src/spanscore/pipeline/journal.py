@@ -110,13 +110,14 @@ class Journal:
 
     def pause(self) -> None:
         """Stop writing, but keep others from writing to the folder."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
     def close(self) -> None:
         """Stop. What was written stays for a later --resume; an empty journal is removed."""
-        self.pause()
+        with suppress(OSError):  # what could not be written because the disk is full still cannot be
+            self.pause()
         if self.lock is None:
             return
         with suppress(OSError):  # the folder may have vanished

@@ -21,7 +21,7 @@ WORST, SLICES, TABLES = 8, 5, 2
 """Maximum number of types, of slices in a table, and of tables of slices: everything has to fit on one page."""
 NOTES = 4
 """Maximum number of warnings that are listed."""
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 ALWAYS = (
     "Private text that nobody annotated, and what a reader can conclude from the rest of a text, are not measured.",
     "The intervals hold for texts like the ones tested. Other sources and languages need a test of their own.",
