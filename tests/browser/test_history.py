@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import expect
+
 import spanscore as ss
 from spanscore.analysis.history import log, read_history, trends
 from spanscore.report.history import page as history_page
@@ -35,17 +37,17 @@ def test_charts_show_the_scores_and_nothing_hostile_runs(page: Any, tmp_path: Pa
             if scheme == "light"
             else ("rgb(236, 236, 236)", "rgb(22, 22, 22)")
         )
-    assert page.locator("svg").count() == 3
-    assert page.locator("svg circle").count() == 12
-    assert page.locator("svg line.data").count() == 3
-    assert page.locator("script, img, iframe, link").count() == 0
+    expect(page.locator("svg")).to_have_count(3)
+    expect(page.locator("svg circle")).to_have_count(12)
+    expect(page.locator("svg line.data")).to_have_count(3)
+    expect(page.locator("script, img, iframe, link")).to_have_count(0)
     heights = page.evaluate(
         "[...document.querySelector('svg').querySelectorAll('circle')].map(c => +c.getAttribute('cy'))"
     )
     assert heights[0] > heights[1] > heights[2] > heights[3] - 30
     page.locator("summary").first.click()
-    assert page.locator("details").first.locator("tbody tr").count() == 4
-    assert "new data" in page.locator("details").first.inner_text()
+    expect(page.locator("details").first.locator("tbody tr")).to_have_count(4)
+    expect(page.locator("details").first).to_contain_text("new data")
 
 
 def test_the_page_has_no_accessibility_problems(page: Any, tmp_path: Path) -> None:

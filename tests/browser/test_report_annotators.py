@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +90,16 @@ def test_each_annotator_beside_the_others_and_the_system(page: Any, folder: Path
 
 def test_an_annotator_and_disagreements_can_be_selected(page: Any, folder: Path) -> None:
     opened(page, folder / "all" / "report.html", "#v=all")
-    assert count(page) == 11  # 9 annotations, and 2 predictions near none of the annotator's
+    # 9 annotations, and 2 predictions near none of the annotator's
+    expect(page.locator("#count")).to_have_text(re.compile("^11 "))
     page.click("#annotator-1")
+    page.wait_for_selector("html[data-printable]")  # the list is drawn
     assert {name for name, _ in listed(page)} == {"d1 (bob)", "d2 (bob)"}
-    assert page.locator("#an").input_value() == "1"
+    expect(page.locator("#an")).to_have_value("1")
     expect(page.locator("[data-row='an=1']")).to_have_class("selected")
     page.click("#clear")
     page.click("#disputed")
+    page.wait_for_selector("html[data-printable]")  # the list is drawn
     found = listed(page)
     assert count(page) == len(found) > 0
     assert ("d1 (ann)", "2 of 3 annotators") in found
@@ -104,8 +108,9 @@ def test_an_annotator_and_disagreements_can_be_selected(page: Any, folder: Path)
     assert ("d1 (bob)", "1 of 3 annotators") in found  # a needless prediction, for bob, that ann has
     disputed = count(page)
     page.select_option("#ag", "same")
+    page.wait_for_selector("html[data-printable]")  # the list is drawn
     assert {votes for _, votes in listed(page)} == {""}
-    assert count(page) == 11 - disputed
+    expect(page.locator("#count")).to_have_text(re.compile(f"^{11 - disputed:,} "))
 
 
 def test_a_document_shows_what_every_annotator_marked(page: Any, folder: Path) -> None:
@@ -119,18 +124,19 @@ def test_a_document_shows_what_every_annotator_marked(page: Any, folder: Path) -
         assert box["y"] + box["height"] <= text["y"] + text["height"] / 2 + 2
     tops = {bar.inner_text().split(" ")[0]: bar.bounding_box()["y"] for bar in bars.all()}
     assert len(set(tops.values())) == 3
-    assert page.locator("#dialog .key .lane").all_inner_texts() == ["ann", "bob", "cid", "pred"]
+    expect(page.locator("#dialog .key .lane")).to_have_text(["ann", "bob", "cid", "pred"])
     page.click("#dialog summary")
-    sources = page.locator("#dialog tbody tr td:first-child").all_inner_texts()
-    assert sources == ["ann", "ann", "bob", "bob", "cid", "pred", "pred"]
+    sources = ["ann", "ann", "bob", "bob", "cid", "pred", "pred"]
+    expect(page.locator("#dialog tbody tr td:first-child")).to_have_text(sources)
 
 
 def test_annotators_that_count_together_are_named(page: Any, folder: Path) -> None:
     """Without --annotator, all spans are gold spans of their document."""
     opened(page, folder / "mixed" / "report.html", "#v=all")
-    assert page.locator("#each-annotator tbody th").all_inner_texts() == ["all annotators", "ann", "bob", "cid"]
+    expect(page.locator("#each-annotator tbody th")).to_have_text(["all annotators", "ann", "bob", "cid"])
     assert ("d1", "2 of 3 annotators") in listed(page)
     page.select_option("#an", "2")
+    page.wait_for_selector("html[data-printable]")  # the list is drawn
     assert listed(page) == [("d1", "1 of 3 annotators")]
 
 
@@ -148,8 +154,8 @@ def test_verdicts_on_disagreements_can_be_exported(page: Any, folder: Path) -> N
     assert (pair[0], pair[1]) == ("ann and bob", "3")
     assert pair[2].split()[0] == f"{agreed.pairs[0].result['exact'].f:.3f}"
     assert pair[3].split()[0] == f"{agreed.pairs[0].kappa.value:.3f}"
-    assert page.locator("#confusion thead th").first.inner_text() == "(only ann)"
-    assert page.locator("#confusion tbody th").first.inner_text() == "(only bob)"
+    expect(page.locator("#confusion thead th").first).to_have_text("(only ann)")
+    expect(page.locator("#confusion tbody th").first).to_have_text("(only bob)")
     assert {text[2:] for text in page.locator(".example .verdict").all_inner_texts()} == {"only ann", "only bob"}
     expect(page.locator("#export")).to_be_hidden()
     page.locator(".example select").nth(0).select_option("1")
@@ -157,7 +163,7 @@ def test_verdicts_on_disagreements_can_be_exported(page: Any, folder: Path) -> N
     expect(page.locator("#export")).to_have_text("Export 2 verdicts")
     page.reload()
     page.wait_for_selector("html[data-ready]")
-    assert page.locator(".example select").nth(0).input_value() == "1"
+    expect(page.locator(".example select").nth(0)).to_have_value("1")
     with page.expect_download() as download:
         page.click("#export")
     lines = [json.loads(line) for line in Path(download.value.path()).read_text().splitlines()]

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import spanscore as ss
-from calls import content
+from calls import content, run
 from report_page import count, opened
 from spanscore.report import comparison
 from spanscore.report.page_report import write_report
@@ -35,14 +35,14 @@ def test_suspects_are_where_all_systems_say_the_same(page: Any, tmp_path: Path) 
     write_report(result, tmp_path / "r.html")
     opened(page, tmp_path / "r.html", "#sus=1&v=all")
     # both cut Ann Lee short, both miss Oslo, both add Kim; only one has Bob
-    assert count(page) == 3
-    assert page.locator("#off-sus").is_visible()
+    expect(page.locator("#count")).to_have_text(re.compile("^3 "))
+    expect(page.locator("#off-sus")).to_be_visible()
     starts = page.locator(".example .why").all_inner_texts()
     assert not any("[12, " in text for text in starts)
     write_report(ss.score(corpora[0], {"one": corpora[1], "two": corpora[2]}, "leak"), tmp_path / "leak.html")
     opened(page, tmp_path / "leak.html", "#sus=1&v=all")
     # both leave the same part of Ann Lee and all of Oslo, both mask Kim; Bob Ray is readable in two ways
-    assert count(page) == 3
+    expect(page.locator("#count")).to_have_text(re.compile("^3 "))
     assert not any("[12, " in text for text in page.locator(".example .why").all_inner_texts())
     expect(page.locator("#systems")).to_contain_text("Errors that all systems make in the same way")
 
@@ -136,7 +136,7 @@ def test_hostile_data_is_shown_and_nothing_runs(page: Any, tmp_path: Path, folde
         page.keyboard.press("j")
     page.keyboard.press("o")
     page.wait_for_selector("#dialog[open] .lanes")
-    assert page.inner_text("#dialog-title") == "long"
+    expect(page.locator("#dialog-title")).to_have_text("long")
     page.keyboard.press("Escape")
     for query in ("onerror", "7*7", "evil"):
         page.fill("#q", query)
@@ -183,23 +183,23 @@ def test_three_systems(page: Any, tmp_path: Path) -> None:
     opened(page, tmp_path / "r.html", "#s=2")
     best = page.locator("#overall tbody tr", has_text="good").locator("[data-column=recall]")
     assert "best" in (best.get_attribute("class") or "")
-    assert best.locator("sup").inner_text() == "ac"
-    assert page.locator("#overall .best[data-column=recall]").count() == 1
-    assert "than poor, p\u00a0<\u00a00.001" in page.inner_text("[data-tile=recall] .change")
+    expect(best.locator("sup")).to_have_text("ac")
+    expect(page.locator("#overall .best[data-column=recall]")).to_have_count(1)
+    expect(page.locator("[data-tile=recall] .change")).to_contain_text("than poor, p\u00a0<\u00a00.001")
     assert "30 broken" in page.inner_text("#status-broken") or "0 broken" in page.inner_text("#status-broken")
     page.select_option("#vs", "1")
-    assert page.inner_text("[data-tile=recall] .change").startswith("0.500 lower than good, p")
-    assert page.inner_text("#differences caption").startswith("fair minus good; ")
-    assert page.inner_text("#status-broken") == "60 broken"
+    expect(page.locator("[data-tile=recall] .change")).to_contain_text("0.500 lower than good, p")
+    expect(page.locator("#differences caption")).to_contain_text("fair minus good; ")
+    expect(page.locator("#status-broken")).to_have_text("60 broken")
     assert page.locator("#differences tbody tr", has_text="R").first.locator("td").first.inner_text() == "−0.500"
     page.click("#status-broken")
-    assert count(page) == 60
+    expect(page.locator("#count")).to_have_text(re.compile("^60 "))
     assert page.locator("#changed tbody tr", has_text="B").locator("td").last.inner_text() == "−60"
     page.click("#overall tbody tr:has-text('poor') button")
-    assert page.input_value("#s") == "0"
+    expect(page.locator("#s")).to_have_value("0")
     page.click("#overall tbody tr:has-text('good') button")
     page.select_option("#vs", "2")
-    assert page.inner_text("[data-tile=recall] .change").startswith("0.500 higher than fair, p")
+    expect(page.locator("[data-tile=recall] .change")).to_contain_text("0.500 higher than fair, p")
     assert page.inner_text("[data-tile=precision] .change") == "same as fair, p\u00a0=\u00a01.000"
 
 
@@ -218,25 +218,25 @@ def test_differences_are_those_of_the_tiles_and_of_the_file(page: Any, tmp_path:
             one |= {"difference": 0.0, "interval": [-0.1, 0.1], "p_holm": 0.003}
     write_report(found.result, tmp_path / "r.html", comparison=record)
     opened(page, tmp_path / "r.html")
-    assert page.inner_text("#differences caption").startswith("all minus some; ")
-    assert page.locator("#systems p", has_text="broken and fixed from some to all:").count() == 1
+    expect(page.locator("#differences caption")).to_contain_text("all minus some; ")
+    expect(page.locator("#systems p", has_text="broken and fixed from some to all:")).to_have_count(1)
     rows = page.locator("#differences tbody tr")
     assert rows.nth(0).locator("td").all_inner_texts() == ["0.013", "[−0.0002, 0.027]", "0.003"]
     assert "best" in rows.nth(0).locator("td").last.get_attribute("class")
     assert "best" not in rows.nth(2).locator("td").last.get_attribute("class")  # no difference is not significant
     assert page.inner_text("[data-tile=leak] .change") == "50.0 points more than all, p\u00a0=\u00a00.003"
-    assert page.locator("[data-tile=leak] .change.worse").count() == 1
-    assert page.locator("[data-tile=documents] .change:is(.worse, .better)").count() == 0  # not tested
+    expect(page.locator("[data-tile=leak] .change.worse")).to_have_count(1)
+    expect(page.locator("[data-tile=documents] .change:is(.worse, .better)")).to_have_count(0)  # not tested
     page.select_option("#s", "1")
-    assert page.inner_text("#differences caption").startswith("all minus some; ")
+    expect(page.locator("#differences caption")).to_contain_text("all minus some; ")
     assert rows.nth(0).locator("td").all_inner_texts()[:2] == ["0.013", "[−0.0002, 0.027]"]
-    assert page.inner_text("[data-tile=documents] .change") == "50.0 points less than some"
+    expect(page.locator("[data-tile=documents] .change")).to_have_text("50.0 points less than some")
     page.select_option("#vs", "0")
-    assert page.inner_text("#differences caption").startswith("all minus some; ")
+    expect(page.locator("#differences caption")).to_contain_text("all minus some; ")
     page.select_option("#s", "0")
     page.select_option("#vs", "1")
-    assert page.inner_text("#differences caption").startswith("some minus all; ")
-    assert page.locator("#systems p", has_text="broken and fixed from all to some:").count() == 1
+    expect(page.locator("#differences caption")).to_contain_text("some minus all; ")
+    expect(page.locator("#systems p", has_text="broken and fixed from all to some:")).to_have_count(1)
 
 
 def test_wrong_links_are_shown_as_wrong_links(page: Any, tmp_path: Path) -> None:
@@ -248,23 +248,76 @@ def test_wrong_links_are_shown_as_wrong_links(page: Any, tmp_path: Path) -> None
     result = ss.score(sides[0], sides[1], "strong_link_match")
     write_report(result, tmp_path / "r.html")
     opened(page, tmp_path / "r.html")
-    assert page.inner_text("#lead").startswith("2 of 3 annotated links are missed or wrong: 67% [")
+    expect(page.locator("#lead")).to_contain_text("2 of 3 annotated links are missed or wrong: 67% [")
     page.click("#verdicts button:has-text('wrong link')")
-    assert count(page) == 1
-    assert page.inner_text(".example .verdict") == "≠ wrong link"
-    assert page.inner_text(".example .entity") == "Q90 → Q830149"
-    assert "linked to Q830149, not to Q90" in page.inner_text(".example .why")
+    expect(page.locator("#count")).to_have_text(re.compile("^1 "))
+    expect(page.locator(".example .verdict")).to_have_text("≠ wrong link")
+    expect(page.locator(".example .entity")).to_have_text("Q90 → Q830149")
+    expect(page.locator(".example .why")).to_contain_text("linked to Q830149, not to Q90")
     expect(page.locator(".example .lane.gold.focus")).to_contain_text("Q90")
     expect(page.locator(".example .lane.system.focus")).to_contain_text("Q8301")
     page.keyboard.press("o")
     page.wait_for_selector("#dialog[open] .lanes")
     page.click("#dialog summary")
-    assert "Q830149" in page.inner_text("#dialog table")
+    expect(page.locator("#dialog table")).to_contain_text("Q830149")
     for how in ("mask", "hide"):
         write_report(result, tmp_path / f"{how}.html", text=how)
         opened(page, tmp_path / f"{how}.html", "#v=all")
-        assert page.locator(".example .entity").count() == 0
+        expect(page.locator(".example .entity")).to_have_count(0)
         assert not any(entity in content(tmp_path / f"{how}.html") for entity in (b"Q90", b"Q830149"))
+
+
+@pytest.fixture(scope="module")
+def linking(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the example of entity linking, which has no text."""
+    path = tmp_path_factory.mktemp("linking")
+    example = Path(__file__).parents[2] / "examples" / "linking"
+    run("score", str(example / "gold.tsv"), str(example / "system.tsv"), "-o", "out", cwd=path)
+    return path / "out" / "report.html"
+
+
+def test_buttons_of_linked_examples_can_be_clicked_on_a_narrow_screen(page: Any, linking: Path) -> None:
+    page.set_viewport_size({"width": 400, "height": 900})
+    opened(page, linking)
+    for place in range(1, 14):
+        row = page.locator(f".example[aria-posinset='{place}']")
+        row.scroll_into_view_if_needed()
+        for name in ("open", "gold is wrong"):
+            button = row.locator(f"button:text-is('{name}')")
+            button.click(trial=True)  # nothing covers it
+            box, head, below = (one.bounding_box() for one in (button, row.locator(".top"), row.locator(".below")))
+            assert box["height"] > 15
+            assert box["y"] + box["height"] <= min(head["y"] + head["height"], below["y"])
+        expect(row.locator(".entity")).to_be_visible()
+        below, box = row.locator(".below").bounding_box(), row.bounding_box()
+        assert below["y"] + below["height"] <= box["y"] + box["height"]
+        page.locator("#list").focus()
+        page.keyboard.press("j")
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_both_types_of_linked_examples_can_be_read(page: Any, linking: Path, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 1000})
+    opened(page, linking)
+    assert "no match → GPE" in page.locator(".example .types").all_inner_texts()
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+    assert page.eval_on_selector_all(".example .types, .example .entity, .example .id", cut) == []
+
+
+def test_names_that_do_not_fit_stand_beside_their_bars_if_there_is_room(page: Any, tmp_path: Path) -> None:
+    text = "Al went out for a long walk, and Bo Cy went home."
+    marked = {"BESIDE": (0, 2), "CUT_BEFORE_THE_NEXT": (33, 35), "X": (36, 38)}
+    spans = [{"start": start, "end": end, "label": label} for label, (start, end) in marked.items()]
+    gold = ss.Corpus.from_documents([{"id": "d", "text": text, "spans": spans}])
+    write_report(ss.score(gold, gold, "exact"), tmp_path / "r.html")
+    opened(page, tmp_path / "r.html", "#v=all")
+    row = page.locator(".example").first
+    expect(row.locator(".lane.gold")).to_have_count(3)
+    beside = row.locator(".lane.gold.short")
+    expect(beside).to_have_text(["BESIDE"])
+    name, box = beside.locator("span").bounding_box(), beside.bounding_box()
+    assert name["x"] >= box["x"] + box["width"]
+    assert name["x"] + name["width"] < row.locator(".lane.gold", has_text="CUT").bounding_box()["x"]
 
 
 def test_data_without_text_has_no_room_for_it(page: Any, tmp_path: Path) -> None:
@@ -273,9 +326,9 @@ def test_data_without_text_has_no_room_for_it(page: Any, tmp_path: Path) -> None
     gold, pred = (ss.Corpus.from_documents([{"id": "d", "spans": some}]) for some in (spans, []))
     write_report(ss.score(gold, pred, "strong_link_match"), tmp_path / "r.html")
     opened(page, tmp_path / "r.html")
-    assert page.inner_text("#banner").startswith("This page contains no document text")
-    assert page.inner_text(".example .entity") == "Q90 → none"
-    assert page.locator(".key .lane").count() == 0
+    expect(page.locator("#banner")).to_contain_text("This page contains no document text")
+    expect(page.locator(".example .entity")).to_have_text("Q90 → none")
+    expect(page.locator(".key .lane")).to_have_count(0)
     assert page.locator(".example").bounding_box()["height"] < 90
 
 
@@ -286,11 +339,11 @@ def test_lanes_of_many_systems_stay_in_their_row(page: Any, tmp_path: Path) -> N
     write_report(ss.score(gold, dict.fromkeys("xyz", gold), "exact"), tmp_path / "r.html")
     opened(page, tmp_path / "r.html", "#v=all&doc=1")
     expect(page.locator("#dialog .lanes .lane")).to_have_count(8)
-    assert page.locator("#dialog .key .lane").all_inner_texts() == ["gold", "x", "y", "z"]
+    expect(page.locator("#dialog .key .lane")).to_have_text(["gold", "x", "y", "z"])
     row = page.locator(".example").first
     box, why = row.bounding_box(), row.locator(".why").bounding_box()
-    assert row.locator(".lane").count() == 5
-    assert row.locator(".lane.focus").count() == 2
+    expect(row.locator(".lane")).to_have_count(5)
+    expect(row.locator(".lane.focus")).to_have_count(2)
     assert why["y"] + why["height"] <= box["y"] + box["height"]
 
 
@@ -309,9 +362,9 @@ def test_levels_have_a_switch(page: Any, tmp_path: Path) -> None:
         ("pii", "1.000", "PII → PII"),
     ):
         page.select_option("#l", label=level)
-        assert page.inner_text("[data-tile=recall] .value") == recall
+        expect(page.locator("[data-tile=recall] .value")).to_have_text(recall)
         page.click("#verdict-all")
-        assert page.locator(".example .types").all_inner_texts() == [types]
+        expect(page.locator(".example .types")).to_have_text([types])
         expect(page.locator(".example .lane.gold.focus")).to_have_text(["PERSON"])
 
 
@@ -324,7 +377,7 @@ def test_a_long_list_draws_what_is_in_view(page: Any, tmp_path: Path) -> None:
     result = ss.score(ss.Corpus.from_documents(gold), ss.Corpus.from_documents(pred), "exact")
     write_report(result, tmp_path / "r.html")
     opened(page, tmp_path / "r.html")
-    assert count(page) == 5000
+    expect(page.locator("#count")).to_have_text(re.compile("^5,000 "))
     for share in (0.0, 0.31, 0.77, 1.0, 0.5):
         page.evaluate(
             "share => { const one = document.getElementById('list'); one.scrollTop = share * one.scrollHeight; }", share
@@ -357,9 +410,11 @@ def test_a_page_says_what_it_leaves_out(page: Any, tmp_path: Path) -> None:
     told = re.fullmatch(r"the report omits (\d+) documents with errors and 1000 documents without errors\.", note)
     assert told is not None
     opened(page, tmp_path / "small.html")
-    assert f"omitted: {told[1]} documents with errors and 1,000 documents without errors" in page.inner_text("#shown")
-    assert count(page) == 500 - int(told[1])
+    expect(page.locator("#shown")).to_contain_text(
+        f"omitted: {told[1]} documents with errors and 1,000 documents without errors"
+    )
+    expect(page.locator("#count")).to_have_text(re.compile(f"^{500 - int(told[1]):,} "))
     write_report(result, tmp_path / "folder", folder=True)
     opened(page, tmp_path / "folder" / "index.html", "#v=all")
-    assert count(page) == 1500
+    expect(page.locator("#count")).to_have_text(re.compile("^1,500 "))
     page.wait_for_selector(".example .lanes")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 import spanscore as ss
 from calls import run
@@ -36,11 +37,10 @@ def test_a_narrow_screen_has_one_column_and_no_page_wider_than_it(page: Any, fol
     page.set_viewport_size({"width": 390, "height": 800})
     opened(page, folder / "out" / "report.html", "#ci=1&cn=1&z=all")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    numbers, examples = page.locator("#numbers").bounding_box(), page.locator("#examples").bounding_box()
-    assert examples["y"] > numbers["y"] + numbers["height"]
+    boxes = '["#numbers", "#examples"].map(one => document.querySelector(one).getBoundingClientRect())'
+    page.wait_for_function(f"() => {{ const [numbers, examples] = {boxes}; return examples.top > numbers.bottom; }}")
     page.set_viewport_size({"width": 1400, "height": 800})
-    numbers, examples = page.locator("#numbers").bounding_box(), page.locator("#examples").bounding_box()
-    assert examples["x"] > numbers["x"] + numbers["width"]
+    page.wait_for_function(f"() => {{ const [numbers, examples] = {boxes}; return examples.left > numbers.right; }}")
 
 
 def test_the_head_of_an_example_fits_on_a_narrow_screen(page: Any, folder: Path) -> None:
@@ -62,7 +62,7 @@ def test_dark_as_the_system_asks(browser: Any, folder: Path) -> None:
     page = opened(context.new_page(), folder / "out" / "report.html")
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.select_option("#theme", "light")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    expect(page.locator("body")).not_to_have_css("background-color", dark)
     context.close()
 
 
@@ -89,7 +89,7 @@ def test_no_text_leaves_the_page_without_it(page: Any, folder: Path, tmp_path: P
     if how == "mask":
         assert re.search(r"X[Xx,. 9]+", page.locator(".example .lanes").first.inner_text())
     else:
-        assert page.locator(".example .lanes").count() == 0
+        expect(page.locator(".example .lanes")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("scheme", "state"), [("dark", ""), ("light", "#theme=dark")])
@@ -119,11 +119,14 @@ def test_print_restores_what_was_open(page: Any, folder: Path) -> None:
     assert set(before) == {True, False}
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
-    assert page.locator("main details:not(.more, [open])").count() == 0
-    assert page.locator("#types caption .screen").is_hidden()
+    expect(page.locator("main details:not(.more, [open])")).to_have_count(0)
+    expect(page.locator("#types caption .screen")).to_be_hidden()
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.eval_on_selector_all(inside, "all => all.map(one => one.open)") == before
+    page.wait_for_function(
+        "([inside, before]) => String([...document.querySelectorAll(inside)].map(one => one.open)) === String(before)",
+        arg=[inside, before],
+    )
 
 
 def test_print_says_how_many_examples_it_leaves_out(page: Any, tmp_path: Path) -> None:
@@ -132,11 +135,11 @@ def test_print_says_how_many_examples_it_leaves_out(page: Any, tmp_path: Path) -
     gold, pred = map(ss.Corpus.from_documents, (documents, empty))
     write_report(ss.score(gold, pred, "exact"), tmp_path / "r.html")
     opened(page, tmp_path / "r.html")
-    assert page.locator("#printed").is_hidden()
+    expect(page.locator("#printed")).to_be_hidden()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
-    assert page.inner_text("#printed") == "The first 200 of 250 examples are printed."
-    assert page.locator(".example").count() == 200
+    expect(page.locator("#printed")).to_have_text("The first 200 of 250 examples are printed.")
+    expect(page.locator(".example")).to_have_count(200)
 
 
 def test_print_shows_the_examples(page: Any, folder: Path) -> None:
@@ -144,15 +147,100 @@ def test_print_shows_the_examples(page: Any, folder: Path) -> None:
     total = min(count(page), 200)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
-    assert page.locator("#controls").is_hidden()
-    assert page.locator(".example").count() == total
-    assert page.locator("#confusion").is_visible()
+    expect(page.locator("#controls")).to_be_hidden()
+    expect(page.locator(".example")).to_have_count(total)
+    expect(page.locator("#confusion")).to_be_visible()
     height = page.evaluate("document.documentElement.scrollHeight")
     assert height < 200 * total + 12_000
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator(".example").count() < 40
+    page.wait_for_function("document.querySelectorAll('.example').length < 40")
     assert len(page.pdf()) > 20_000
+
+
+def many_documents(path: Path, *, folder: bool = False) -> None:
+    """A report of three shards, in which every third document has an error: 200 errors in all of them."""
+    documents = [
+        {"id": f"d{i}", "text": f"Ann met number {i}.", "spans": [{"start": 0, "end": 3, "label": "A"}]}
+        for i in range(600)
+    ]
+    pred = [{"id": one["id"], "spans": one["spans"] if i % 3 else []} for i, one in enumerate(documents)]
+    gold, found = map(ss.Corpus.from_documents, (documents, pred))
+    write_report(ss.score(gold, found, "exact"), path, folder=folder)
+
+
+def printed(page: Any) -> list[tuple[str, int]]:
+    """Print the page once it is printable, and return the text and the number of lanes of each example on paper."""
+    page.wait_for_selector("html[data-printable]")
+    page.evaluate(
+        """() => addEventListener("beforeprint", () => {
+            globalThis.onPaper = [...document.querySelectorAll(".example")].map(one =>
+                [one.querySelector(".lanes")?.firstChild.data ?? one.querySelector(".room").textContent, one.querySelectorAll(".lane").length]);
+        }, {once: true})"""
+    )
+    page.pdf()
+    return [(text, lanes) for text, lanes in page.evaluate("onPaper")]
+
+
+@pytest.mark.parametrize("folder_", [False, True], ids=["page", "folder"])
+def test_print_has_the_text_of_every_printed_example(page: Any, tmp_path: Path, folder_: bool) -> None:
+    """Printing does not wait for data that is not unpacked, so that the page unpacks it before."""
+    target = tmp_path / "r" if folder_ else tmp_path / "r.html"
+    many_documents(target, folder=folder_)
+    opened(page, target / "index.html" if folder_ else target)
+    assert printed(page) == [(f"Ann met number {i}.", 1) for i in range(0, 600, 3)]
+    page.click("#verdict-correct")
+    right = [i for i in range(600) if i % 3]
+    assert printed(page) == [(f"Ann met number {i}.", 2) for i in right[:200]]
+    page.fill("#q", "number 59")
+    expect(page.locator("#count")).to_have_text(re.compile("^8 examples"))
+    assert printed(page) == [(f"Ann met number {i}.", 2) for i in (59, 590, 592, 593, 595, 596, 598, 599)]
+
+
+def test_print_says_which_text_it_cannot_show(page: Any, tmp_path: Path) -> None:
+    many_documents(tmp_path / "r", folder=True)
+    (tmp_path / "r" / "shard-1.js").unlink()
+    fresh = opened(page.context.new_page(), tmp_path / "r" / "index.html")
+    shown = [text for text, _ in printed(fresh)]
+    missing = "Cannot show the document: shard-1.js is missing from the report folder."
+    assert shown == [missing if 250 <= i < 500 else f"Ann met number {i}." for i in range(0, 600, 3)]
+
+
+def test_intervals_stay_in_their_tiles_on_paper(page: Any, leaking: Path) -> None:
+    page.set_viewport_size({"width": 703, "height": 1000})  # A4 without its margins
+    opened(page, leaking / "out" / "report.html")
+    page.emulate_media(media="print")
+    for tile in page.locator(".tile").all():
+        box = tile.bounding_box()
+        for part in tile.locator(".interval .unbroken").all():
+            inside = part.bounding_box()
+            assert inside["x"] + inside["width"] <= box["x"] + box["width"] - 8, tile.inner_text()
+
+
+@pytest.mark.parametrize("paper", [False, True], ids=["screen", "paper"])
+def test_what_explains_the_thresholds_is_not_as_narrow_as_their_table(page: Any, leaking: Path, paper: bool) -> None:
+    opened(page, leaking / "out" / "report.html")
+    if paper:
+        page.set_viewport_size({"width": 703, "height": 1000})
+        page.emulate_media(media="print")
+    note, table, curve = (page.locator(one).bounding_box() for one in ("#at-note", "#at-threshold", "#curve-plot"))
+    assert table["width"] < 300 < note["width"]
+    assert note["height"] < 50  # at most two lines
+    assert curve["x"] > table["x"] + table["width"]  # beside each other
+    assert abs(curve["y"] - table["y"]) < 20
+
+
+def test_the_matrix_of_what_stays_readable_fits_on_a_narrow_screen(page: Any, leaking: Path) -> None:
+    page.set_viewport_size({"width": 400, "height": 900})
+    opened(page, leaking / "out" / "report.html")
+    heads = page.locator("#confusion thead th button")
+    assert heads.all_inner_texts() == ["exposed", "partly hidden", "hidden"]
+    for head in heads.all():
+        words = len(head.inner_text().split())
+        assert head.bounding_box()["height"] < 24 * words  # a line for each word at most
+    caption = page.locator("#confusion caption").bounding_box()
+    assert caption["x"] + caption["width"] <= 400
+    assert page.eval_on_selector("#confusion", "one => one.parentElement.scrollWidth <= one.parentElement.clientWidth")
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,9 @@ def test_data_in_the_names_of_fields_does_not_fill_the_memory(tmp_path: Path, mo
                 assert [columns[f"k{i % names}"].tolist()[i] for i in rows] == list(rows)
                 assert columns["k1"].tolist()[:3] == [None, 1, None]
                 continue
-            what = rf"^.*{kind}-100.jsonl: 100 different names of attributes or metadata in [\d,]+ rows leave nearly all"
+            what = (
+                rf"^.*{kind}-100.jsonl: 100 different names of attributes or metadata in [\d,]+ rows leave nearly all"
+            )
             with pytest.raises(InputError, match=what):
                 ss.read(path)
             with pytest.raises(InputError, match="100 different names"):

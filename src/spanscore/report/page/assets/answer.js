@@ -45,7 +45,7 @@ export function drawAnswer() {
       h("li", { class: tile.value && ["leak", "documents"].includes(tile.name) ? "tile alarm" : "tile", "data-tile": tile.name },
         h("p", { class: "label" }, tile.label),
         h("p", { class: "value" }, tile.shown),
-        tile.interval ? h("p", { class: "interval" }, unbroken(tile.interval)) : null,
+        tile.interval ? h("p", { class: "interval" }, tile.interval.split(/ (?=\[)/).map((part, i) => [i ? " " : "", h("span", { class: "unbroken" }, part)])) : null,
         h("p", { class: "note" }, visible(tile.note)),
         tile.name === "f" ? agreementNote() : null,
         changeOf(tile)))),

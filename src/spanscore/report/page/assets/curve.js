@@ -1,5 +1,5 @@
 // Thresholds: a slider, the scores of all types at the selected threshold, the precision-recall curve, and calibration.
-import { bodyOf, breakable, button, byId, choice, fill, grouped, h, labelled, scrolling, short } from "./dom.js";
+import { bodyOf, breakable, button, byId, choice, fill, grouped, h, labelled, listedWhole, scrolling, short } from "./dom.js";
 import { NAMES, shown } from "./numbers.js";
 import { curvePlot } from "./plots.js";
 import { change, state } from "./state.js";
@@ -74,8 +74,8 @@ export function drawThresholds() {
       h("output", { id: "threshold", for: "slider" }),
       button("all predictions", () => change({ t: "" }), { id: "all-scores" }),
       button(`best F${head.beta}`, () => change({ t: type.best ?? "" }), { id: "best-score", disabled: type.best === null })),
-    h("div", { id: "at" }),
-    h("div", { id: "curve" }),
+    h("p", { class: "caption", id: "at-note" }),
+    h("div", { id: "at-and-curve" }, h("div", { id: "at" }), h("div", { id: "curve" })),
     h("details", {}, h("summary", {}, "Curve as a table"), scrolling("Points of the curve", h("table", { id: "points" },
       headRow("threshold", ...numbers.map(nameOf)),
       h("tbody", {}, curves.threshold.map((score, i) => h("tr", {}, h("th", { scope: "row" }, threshold(score)), numbers.map(([key]) => h("td", {}, shown(type[key][i]))))))))),
@@ -107,8 +107,9 @@ export function moveThreshold() {
   ];
   const columns = all.filter(([, , byType]) => byType);
   const overall = all.filter(([, value, byType]) => !byType && value(curves.types[0]) !== "–").map(([text, value]) => `${text} ${value(curves.types[0])}`);
-  fill(byId("at"), scrolling("Scores at the threshold", h("table", { id: "at-threshold" },
-    h("caption", {}, "AP: average precision over all thresholds; ECE: expected calibration error", overall.length ? `. Only for all types: ${overall.join(", ")}` : ""),
+  // A paragraph, as a caption would be as narrow as the table.
+  fill(byId("at-note"), "AP: average precision over all thresholds; ECE: expected calibration error", overall.length ? [". Over all types only: ", listedWhole(overall)] : "");
+  fill(byId("at"), scrolling("Scores at the threshold", h("table", { id: "at-threshold", "aria-describedby": "at-note" },
     headRow("type", ...columns.map(([text]) => text)),
     h("tbody", {}, curves.types.map((one) => h("tr", one === type ? { class: "selected" } : {}, h("th", { scope: "row" }, one.type === null ? ALL : breakable(one.type)), columns.map(([, text]) => h("td", {}, text(one)))))))));
   fill(byId("curve"), curvePlot(type.recall, type.precision, at, (i) => change({ t: curves.threshold[i] })));

@@ -20,17 +20,24 @@ export async function unpack(letters) {
 const shards = new Map();
 /** @type {Map<number, Packed[]>} */
 const ready = new Map();
+/** @type {Map<number, Promise<Packed[]>>} */
+const coming = new Map(); // shards that are being unpacked
+/** @type {Map<number, Error>} */
+const failures = new Map();
 /** @type {Map<number, (letters: string) => void>} */
 const waiting = new Map();
 
 /** @type {any} */ (globalThis).spanscoreShard = (/** @type {number} */ number, /** @type {string} */ letters) => waiting.get(number)?.(letters);
 
 /**
+ * Unpack a shard without keeping it.
  * @param {number} number
  * @returns {Promise<Packed[]>}
  */
-export function loadShard(number) {
-  const known = shards.get(number);
+function unpackShard(number) {
+  const failed = failures.get(number);
+  if (failed) return Promise.reject(failed);
+  const known = coming.get(number);
   if (known) return known;
   const inside = document.getElementById(`shard-${number}`);
   /** @type {Promise<string>} */
@@ -40,10 +47,28 @@ export function loadShard(number) {
         waiting.set(number, done);
         const script = document.createElement("script");
         script.src = `shard-${number}.js`;
+        script.onload = () => script.remove();
         script.onerror = () => failed(new Error(`shard-${number}.js is missing from the report folder`));
         document.head.append(script);
       });
-  const made = letters.then(unpack).then((found) => {
+  const made = letters.then(unpack);
+  coming.set(number, made);
+  made.then(() => coming.delete(number), (error) => {
+    coming.delete(number);
+    failures.set(number, error);
+  });
+  return made;
+}
+
+/**
+ * Unpack a shard and keep it.
+ * @param {number} number
+ * @returns {Promise<Packed[]>}
+ */
+export function loadShard(number) {
+  const known = shards.get(number);
+  if (known) return known;
+  const made = unpackShard(number).then((found) => {
     ready.set(number, found);
     return found;
   });
@@ -115,23 +140,62 @@ function unflatten(flat, width) {
 
 /** @type {Map<number, Document>} */
 const documents = new Map();
+/** @type {Map<number, Document>} */
+let held = new Map();
+let requests = 0; // how often documents to hold were asked for
 
 /**
- * Return the document if its shard is unpacked, else null; `loadDocument` unpacks it first.
+ * @param {Head} head
+ * @param {Packed[]} shard
+ * @param {number} number
+ */
+function documentOf(head, shard, number) {
+  return new Document(/** @type {Packed} */ (shard[number % head.shard]), head.entities ? 5 : 4);
+}
+
+/**
+ * Return the document if it is unpacked, else null; `loadDocument` unpacks it first.
  * @param {Head} head
  * @param {number} number
  * @returns {Document | null}
  */
 export function documentNow(head, number) {
+  const known = documents.get(number) ?? held.get(number);
+  if (known) return known;
   const shard = ready.get(Math.floor(number / head.shard));
   if (!shard) return null;
-  let found = documents.get(number);
-  if (!found) {
-    if (documents.size > 2000) documents.clear();
-    found = new Document(/** @type {Packed} */ (shard[number % head.shard]), head.entities ? 5 : 4);
-    documents.set(number, found);
-  }
+  if (documents.size > 2000) documents.clear();
+  const found = documentOf(head, shard, number);
+  documents.set(number, found);
   return found;
+}
+
+/**
+ * Why a document cannot be unpacked, if that was tried.
+ * @param {Head} head
+ * @param {number} number
+ */
+export function failureOf(head, number) {
+  return failures.get(Math.floor(number / head.shard));
+}
+
+/**
+ * Unpack these documents and hold them instead of those held before, so that `documentNow` returns them. Shards that
+ * are only needed for this are not kept. Return whether this is still the latest request.
+ * @param {Head} head
+ * @param {Iterable<number>} numbers
+ */
+export async function holdDocuments(head, numbers) {
+  const request = ++requests;
+  const wanted = [...new Set(numbers)].map((number) => ({ number, known: documentNow(head, number) }));
+  held = new Map(wanted.flatMap(({ number, known }) => (known ? [[number, known]] : [])));
+  const missing = wanted.flatMap(({ number, known }) => (known ? [] : [number]));
+  for (const shard of new Set(missing.map((number) => Math.floor(number / head.shard)))) {
+    const found = ready.get(shard) ?? (await unpackShard(shard).catch(() => null)); // the failure is kept
+    if (request !== requests) return false;
+    if (found) for (const number of missing) if (Math.floor(number / head.shard) === shard) held.set(number, documentOf(head, found, number));
+  }
+  return true;
 }
 
 /**

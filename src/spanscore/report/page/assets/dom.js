@@ -119,6 +119,15 @@ export function unbroken(text) {
 }
 
 /**
+ * A list of short texts, such as names with their values, each of which stays on one line.
+ * @param {string[]} texts
+ * @returns {Child[]}
+ */
+export function listedWhole(texts) {
+  return texts.map((text, i) => [i ? ", " : "", h("span", { class: "unbroken" }, text)]);
+}
+
+/**
  * Shorten a name to fit in a drop-down list.
  * @param {string} text
  */

@@ -5,7 +5,7 @@ import { exportMarks, marksNow } from "./marks.js";
 import { missedName } from "./matrix.js";
 import { STATUS, statusName } from "./pairs.js";
 import { ORDERS } from "./select.js";
-import { CLEAR, FILTERS, change, state } from "./state.js";
+import { CLEAR, FILTERS, SOME, change, state } from "./state.js";
 import { SYMBOLS, groupOf, verdictName } from "./verdicts.js";
 import { CORRECT, isReview, view } from "./view.js";
 
@@ -58,7 +58,7 @@ export function drawFilters() {
   const { head, pair, scores, status } = view;
   byId("examples-title").textContent = head.systems.length > 1 ? `Examples: ${visible(scores.system)}` : "Examples";
   /** @type {(side: (cell: [number, number, number]) => number[], none: string) => [unknown, string][]} */
-  const labels = (side, none) => [["", "any"], .../** @type {[unknown, string][]} */ (codesOf(side).map((code) => [code, short(head.labels[code])])), .../** @type {[unknown, string][]} */ (none ? [[-1, none]] : [])];
+  const labels = (side, none) => [["", "any"], .../** @type {[unknown, string][]} */ (none ? [[SOME, "some type"]] : []), .../** @type {[unknown, string][]} */ (codesOf(side).map((code) => [code, short(head.labels[code])])), .../** @type {[unknown, string][]} */ (none ? [[-1, none]] : [])];
   const number = (/** @type {Name} */ name, /** @type {string} */ text) => {
     const made = h("input", { type: "number", id: name, step: "any", value: state[name] });
     made.addEventListener("change", () => change({ [name]: made.value, at: "0" }));

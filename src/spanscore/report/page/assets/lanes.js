@@ -33,6 +33,20 @@ function lanesOf(stack) {
 }
 
 /**
+ * Put the names that do not fit into their bars to the right of them, where the lane has room.
+ * @param {HTMLElement} box
+ * @param {HTMLElement[]} bars
+ */
+function namesBeside(box, bars) {
+  const edge = box.scrollWidth;
+  const placed = bars.map((bar) => ({ bar, left: bar.offsetLeft, right: bar.offsetLeft + bar.offsetWidth, top: bar.offsetTop, cut: bar.scrollWidth > bar.clientWidth, needed: bar.scrollWidth }));
+  for (const { bar, right, top, needed } of placed.filter(({ cut }) => cut)) {
+    const next = Math.min(edge, ...placed.filter((one) => one.top === top && one.left >= right - 1 && one.bar !== bar).map(({ left }) => left));
+    if (right + needed + 4 <= next) bar.classList.add("short");
+  }
+}
+
+/**
  * @param {Document} found
  * @param {{from: number, to: number, sides: Span[][], names: string[], kinds: string[], labels: string[], above?: number, whole?: boolean, most?: number, room?: number, focus: (side: number, span: Span) => boolean}} options
  *   `from` and `to` are the code point offsets of the visible window; `sides` holds the spans of gold and of each system, of which the
@@ -87,7 +101,7 @@ export function drawLanes(found, { from, to, sides, names, kinds, labels, above:
         const picked = focus(side, span);
         boxes.forEach((one, number) => {
           const title = `${names[side]}: ${name}${entity ? ` ${entity}` : ""}${score === null || score === undefined ? "" : ` ${score}`}`;
-          const bar = h("span", { class: `lane ${kinds[side]}${picked ? " focus" : ""}`, title: visible(title) }, number === 0 ? visible([side < upper && upper > 1 ? names[side] : null, entity, name].filter(Boolean).join(" · ")) : "");
+          const bar = h("span", { class: `lane ${kinds[side]}${picked ? " focus" : ""}`, title: visible(title) }, h("span", {}, number === 0 ? visible([side < upper && upper > 1 ? names[side] : null, entity, name].filter(Boolean).join(" · ")) : ""));
           bar.style.left = `${one.left - origin.left + box.scrollLeft}px`;
           bar.style.width = `${Math.max(one.width, 3)}px`;
           const offset = side < upper ? one.top - origin.top - (over + lane + 1) * HEIGHT : one.bottom - origin.top + (under + lane) * HEIGHT + 1;
@@ -100,6 +114,7 @@ export function drawLanes(found, { from, to, sides, names, kinds, labels, above:
     });
     for (const old of box.querySelectorAll(".lane")) old.remove();
     box.append(...bars);
+    namesBeside(box, bars);
     const target = /** @type {HTMLElement | null} */ (box.querySelector(".lane.focus"));
     if (!whole && target) {
       const middle = target.offsetLeft + target.offsetWidth / 2 - box.clientWidth / 2;

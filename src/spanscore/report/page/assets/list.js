@@ -1,7 +1,7 @@
 // The list of examples, of which only the visible rows are drawn.
 import { goldName, votesShown } from "./annotators.js";
 import { button, byId, grouped, h, visible } from "./dom.js";
-import { documentNow, loadDocument } from "./data.js";
+import { documentNow, failureOf, holdDocuments, loadDocument } from "./data.js";
 import { HEIGHT, LINE, drawLanes } from "./lanes.js";
 import { markControl } from "./marks.js";
 import { selectExamples } from "./select.js";
@@ -22,10 +22,19 @@ const drawers = new WeakMap();
 
 /** @param {() => void} counted */
 export async function filterExamples(counted) {
+  delete document.documentElement.dataset.printable;
   if (!(await selectExamples(drawList))) return;
   counted();
   drawList();
   showRow(Number(state.at), false);
+  preparePrint();
+}
+
+/** Unpack the documents of the examples to print beforehand: printing does not wait. The page then says that it is printable. */
+async function preparePrint() {
+  const { head, rows, scores } = view;
+  const numbers = head.text === "hide" ? [] : rows.slice(0, PRINTED).map((i) => scores.examples.doc[i]);
+  if ((await holdDocuments(head, numbers)) && view.rows === rows) document.documentElement.dataset.printable = "1";
 }
 
 /** @param {number} system */
@@ -48,8 +57,9 @@ function lanesOfRow() {
 }
 
 function rowHeight() {
-  const { head } = view;
-  return (isNarrow() ? 103 : 76) + (head.text === "hide" ? 0 : LINE + HEIGHT * lanesOfRow());
+  const { head, scores } = view;
+  const more = scores.examples.ge_id || head.annotators ? 17 : 0; // a third line below the text
+  return (isNarrow() ? 103 + more : 76) + (head.text === "hide" ? 0 : LINE + HEIGHT * lanesOfRow());
 }
 
 /** How wide the text of an example may be; the list is drawn again when that changes much. */
@@ -153,7 +163,8 @@ function entitiesOf(i) {
   const { ge_id: gold, pe_id: pred, gl, pl } = view.scores.examples;
   if (!gold || !pred || (!gold[i] && !pred[i])) return null;
   const name = (/** @type {string | null} */ id, /** @type {number} */ code) => (code < 0 ? "none" : visible(id ?? "no entity"));
-  return h("span", { class: "entity" }, `${name(gold[i], gl[i])} → ${name(pred[i], pl[i])}`);
+  const text = `${name(gold[i], gl[i])} → ${name(pred[i], pl[i])}`;
+  return h("span", { class: "entity", title: text }, text);
 }
 
 /** @param {number} i */
@@ -203,32 +214,39 @@ function makeRow(place, key) {
   const number = examples.doc[i];
   const room = h("div", { class: "room" });
   const times = examples.times?.[i] ?? 0;
+  const facts = [
+    entitiesOf(i),
+    votesShown(i),
+    examples.score[i] === null ? null : h("span", { class: "extra" }, `score ${examples.score[i]}`),
+    times > 1 ? h("span", { class: "extra", title: "errors with the same text and type" }, `${times}×`) : null,
+  ];
   const row = h("div", { class: "example", role: "listitem", "aria-setsize": rows.length, "aria-posinset": place + 1, "data-key": key, on: { click: (event) => event.target.closest("button, select") ?? change({ at: place }) } },
     h("div", { class: "top" },
       h("span", { class: `verdict ${group}` }, `${SYMBOLS[group]} ${verdictName(head, scores, verdict)}`),
       h("span", { class: "types", title: types }, types),
-      entitiesOf(i),
-      votesShown(i),
-      examples.score[i] === null ? null : h("span", { class: "extra" }, `score ${examples.score[i]}`),
-      times > 1 ? h("span", { class: "extra", title: "errors with the same text and type" }, `${times}×`) : null,
-      h("span", { class: "id", dir: "auto" }, visible(head.ids[number])),
+      h("span", { class: "id", title: visible(head.ids[number]), dir: "auto" }, visible(head.ids[number])),
       button("open", () => change({ at: place, doc: "1" }), { "aria-label": `Open document ${visible(head.ids[number])}` }),
       markControl(i)),
     room,
-    h("div", { class: "why" }, visible(whyOf(i))));
+    h("div", { class: "below" }, facts.map((one) => one && [one, " "]), h("span", { class: "why" }, visible(whyOf(i)))));
   row.style.top = `${place * height}px`;
   row.style.height = `${height}px`;
   let drawn = false;
+  const say = (/** @type {string} */ text) => room.replaceChildren(h("div", { class: "none" }, text));
   const drawText = () => {
     if (drawn || head.text === "hide") return;
     const found = documentNow(head, number);
     if (found === null) {
-      loadDocument(head, number).then(() => row.isConnected && drawText(), (error) => room.replaceChildren(h("div", { class: "none" }, `Cannot show the document: ${error.message}.`)));
+      const failed = (/** @type {Error} */ error) => say(`Cannot show the document: ${error.message}.`);
+      const known = failureOf(head, number);
+      if (known) failed(known);
+      else loadDocument(head, number).then(() => row.isConnected && drawText(), failed);
+      if (!known && view.printing) say("The document was still being unpacked. Print again to see it.");
       return;
     }
     drawn = true;
     if (found.text === null) {
-      room.append(h("div", { class: "none" }, "No text is available for this document."));
+      say("No text is available for this document.");
       return;
     }
     const [start, end] = spanOf(i);

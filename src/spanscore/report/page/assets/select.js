@@ -2,7 +2,7 @@
 import { disputed } from "./annotators.js";
 import { byId, grouped, plural } from "./dom.js";
 import { loadShard } from "./data.js";
-import { state } from "./state.js";
+import { SOME, state } from "./state.js";
 import { CORRECT, MOST, listed, spanOf, view } from "./view.js";
 
 /** @type {[string, string][]} */
@@ -11,6 +11,16 @@ export const ORDERS = [["", "document"], ["frequency", "most frequent first"], [
 /** @param {string} text */
 function numberOrNull(text) {
   return text === "" ? null : Number(text);
+}
+
+/**
+ * A test for label codes: any code passes without a filter, and any type does if some type is asked for.
+ * @param {string} filter
+ * @returns {(code: number) => boolean}
+ */
+function codes(filter) {
+  if (filter === "") return () => true;
+  return filter === SOME ? (code) => code >= 0 : (code) => code === Number(filter);
 }
 
 /** @param {number} i */
@@ -39,7 +49,8 @@ function matches(found) {
   const { head, scores, status, suspected } = view;
   const { examples } = scores;
   const verdict = state.v === "errors" || state.v === "all" ? null : head.verdicts.indexOf(state.v);
-  const [gold, cell, either, string] = [state.g, state.c, state.ty, state.fs].map(numberOrNull);
+  const [gold, cell] = [state.g, state.c].map(codes);
+  const [either, string] = [state.ty, state.fs].map(numberOrNull);
   const first = state.a === "" || state.a === "any" ? null : Number(state.a);
   const [smin, smax, lmin, lmax] = [state.smin, state.smax, state.lmin, state.lmax].map(numberOrNull);
   const at = state.sl.lastIndexOf("=");
@@ -50,8 +61,8 @@ function matches(found) {
   const counts = head.verdicts.map(() => 0);
   for (let i = 0; i < examples.doc.length; i++) {
     // an example with two sides stands for its gold span, and for the prediction (`also`) without a gold span
-    const asGold = (gold === null || examples.gl[i] === gold) && (cell === null || (examples.cell[i] === cell && (cell >= 0 || examples.gl[i] >= 0)));
-    const asPredicted = examples.also[i] >= 0 && (gold === null || gold === -1) && (cell === null || examples.also[i] === cell);
+    const asGold = gold(examples.gl[i]) && (state.c === "" || (cell(examples.cell[i]) && (examples.cell[i] >= 0 || examples.gl[i] >= 0)));
+    const asPredicted = examples.also[i] >= 0 && gold(-1) && cell(examples.also[i]);
     if (!asGold && !asPredicted) continue;
     if (either !== null && examples.gl[i] !== either && examples.cell[i] !== either && examples.also[i] !== either) continue;
     if (state.st && status?.[i]?.status !== state.st) continue;

@@ -6,6 +6,8 @@ const DEFAULTS = {
   o: "", at: "0", t: "", ct: "", theme: "", w: "", doc: "", keys: "",
 };
 
+export const SOME = "some"; // the filter for any type, but not for none
+
 /** @typedef {keyof typeof DEFAULTS} Name */
 /** @typedef {Partial<Record<Name, string | number>>} Changes */
 

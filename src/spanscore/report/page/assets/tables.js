@@ -1,11 +1,12 @@
 // Score tables: all systems overall, then a sortable table by type or slice.
-import { bodyOf, breakable, button, choice, fill, grouped, h, labelled, plural, scrolling, short, visible } from "./dom.js";
+import { bodyOf, breakable, button, choice, fill, grouped, h, labelled, listedWhole, plural, scrolling, short, visible } from "./dom.js";
 import { NAMES, measured, missedBar, ofTotal, shown } from "./numbers.js";
 import { beaten } from "./pairs.js";
 import { sparkline } from "./plots.js";
-import { change, state } from "./state.js";
+import { SOME, change, state } from "./state.js";
 import { selectSystem, showExamples, view } from "./view.js";
 
+/** @import { Changes } from "./state.js" */
 /** @import { Numbers } from "./types" */
 
 /** Whether the examples behind what is missed and wrong can be listed: the measure counts spans. */
@@ -34,20 +35,21 @@ function columnsOf(rows) {
 
 /**
  * @param {Numbers} numbers
- * @param {number | null} code the label code of a type
+ * @param {number | null} code the label code of a type; null for several types
  * @param {Columns} columns
+ * @param {Changes} also what else selects the examples of the row
  */
-function cells(numbers, code, columns) {
-  const linked = code !== null && hasExamples();
+function cells(numbers, code, columns, also = {}) {
+  const linked = hasExamples();
   const missed = ofTotal(numbers.missed, numbers.annotated);
   const wrong = grouped(numbers.wrong);
   const whole = state.ci === "1";
   const hasWrong = numbers.predicted > 0;
   return [
     h("td", { "data-column": "missed" }, h("div", { class: "missed" },
-      linked && numbers.missed ? button(missed, () => showExamples({ g: code }), { class: "plain", "aria-label": `${missed} ${notFound()}: show them` }) : h("span", {}, missed), missedBar(numbers))),
+      linked && numbers.missed ? button(missed, () => showExamples({ ...also, g: code ?? SOME }), { class: "plain", "aria-label": `${missed} ${notFound()}: show them` }) : h("span", {}, missed), missedBar(numbers))),
     columns.numbers.map(([name]) => h("td", { "data-column": name }, measured(numbers[name], numbers.interval?.[name], whole))),
-    columns.wrong ? h("td", { "data-column": "wrong", class: numbers.wrong ? "" : "zero" }, !hasWrong && code !== null ? "–" : linked && numbers.wrong ? button(wrong, () => showExamples({ c: code }), { class: "plain", "aria-label": `${plural(numbers.wrong, "wrong prediction")}: show ${numbers.wrong === 1 ? "it" : "them"}` }) : wrong) : null,
+    columns.wrong ? h("td", { "data-column": "wrong", class: numbers.wrong ? "" : "zero" }, !hasWrong && code !== null ? "–" : linked && numbers.wrong ? button(wrong, () => showExamples({ ...also, ...(code !== null ? { c: code } : view.scores.masking ? { g: -1 } : { c: SOME }) }), { class: "plain", "aria-label": `${plural(numbers.wrong, "wrong prediction")}: show ${numbers.wrong === 1 ? "it" : "them"}` }) : wrong) : null,
   ];
 }
 
@@ -129,7 +131,7 @@ function systemsTable() {
       const name = [letters.has(one.system) ? h("span", { class: "letter" }, letters.get(one.system)) : null, visible(one.system)];
       const place = head.systems.indexOf(one.system);
       const row = h("tr", one === scores && same.length > 1 ? { class: "selected", "aria-current": "true" } : {},
-        h("th", { scope: "row" }, same.length > 1 ? button(name, () => selectSystem(place), { class: "plain", id: `system-${place}` }) : name), cells(one.overall, null, columns));
+        h("th", { scope: "row" }, same.length > 1 ? button(name, () => selectSystem(place), { class: "plain", id: `system-${place}` }) : name), cells(one.overall, null, columns, place === head.systems.indexOf(scores.system) ? {} : { s: place, ct: "", t: "" }));
       for (const [number] of columns.numbers) {
         const cell = /** @type {HTMLElement} */ (row.querySelector(`[data-column=${number}]`));
         const better = beaten(head.comparison, one, number);
@@ -162,13 +164,14 @@ export function drawNumbers() {
   const code = (/** @type {string} */ name) => (by === "type" ? head.labels.indexOf(name) : null);
   const curves = by === "type" ? scores.curves : null;
   const curveOf = (/** @type {string} */ name) => curves?.types.find((one) => one.type === name);
-  const select = (/** @type {string} */ name) => showExamples(by === "type" ? { ty: head.labels.indexOf(name) } : { sl: `${by}=${head.slices[by].values.indexOf(name)}` });
-  const all = by === "type" ? h("tr", { class: "total" }, h("th", { scope: "row" }, "all types"), cells(scores.overall, null, columns), curves ? h("td", { class: "spark" }, sparkline(curves.threshold, curves.types[0].recall)) : null, state.cn === "1" ? counts(scores.overall) : null) : null;
+  const slice = (/** @type {string} */ name) => (by === "type" ? {} : { sl: `${by}=${head.slices[by].values.indexOf(name)}` });
+  const select = (/** @type {string} */ name) => showExamples(by === "type" ? { ty: head.labels.indexOf(name) } : slice(name));
+  const all = by === "type" ? h("tr", { class: "total", "data-row": `ty=${SOME}` }, h("th", { scope: "row" }, "all types"), cells(scores.overall, null, columns), curves ? h("td", { class: "spark" }, sparkline(curves.threshold, curves.types[0].recall)) : null, state.cn === "1" ? counts(scores.overall) : null) : null;
   const overall = [
     ...NAMES.filter((one) => !columns.numbers.includes(one) && scores.overall[one[0]] !== null).map(([name, text]) => `${name === "f" ? `F${head.beta}` : text} ${shown(scores.overall[name])}`),
     ...(columns.wrong || !scores.overall.predicted ? [] : [`${grouped(scores.overall.wrong)} ${wrongName()}`]),
   ];
-  const only = by === "type" && overall.length ? `. Only for all types: ${overall.join(", ")}` : "";
+  const only = by === "type" && overall.length ? [". Over all types only: ", listedWhole(overall)] : null;
   fill(bodyOf("numbers"), head.systems.length > 1 ? systemsTable() : null, tools,
     scrolling("Scores by type or slice", h("table", { id: "types" },
       h("caption", {}, `${visible(scores.system)} by ${visible(by)}, measured by ${scores.measure}`, h("span", { class: "screen" }, "; select a name or a count to see the examples behind it"), only),
@@ -177,7 +180,7 @@ export function drawNumbers() {
         const curve = curveOf(name);
         return h("tr", { "data-row": by === "type" ? `ty=${code(name)}` : `sl=${by}=${head.slices[by].values.indexOf(name)}` },
           h("th", { scope: "row" }, button(breakable(name), () => select(name), { class: "plain" }), by === "type" && head.not_looked_for.includes(name) ? h("span", { class: "tag" }, "not looked for") : null),
-          cells(numbers, code(name), columns),
+          cells(numbers, code(name), columns, slice(name)),
           curves ? h("td", { class: "spark" }, curve ? sparkline(curves.threshold, curve.recall) : null) : null,
           state.cn === "1" ? counts(numbers) : null);
       })))));
