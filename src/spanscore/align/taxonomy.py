@@ -80,6 +80,18 @@ class Taxonomy:
         return cls.read(given)
 
     @classmethod
+    def chosen(
+        cls,
+        align: str | None,
+        taxonomy: Taxonomy | str | Path | Mapping[str, object] | None,
+        levels: str | Sequence[str],
+    ) -> Taxonomy | None:
+        """Return the taxonomy by which a user asks to align labels: with `align="taxonomy"`, a taxonomy, or levels."""
+        if align not in (None, "taxonomy"):
+            raise UsageError(unknown("alignment", str(align), ["taxonomy"]))
+        return None if align is None and taxonomy is None and not levels_of(levels) else cls.of(taxonomy)
+
+    @classmethod
     def with_own(cls, own: tuple[Entry, ...], *, extends: bool) -> Taxonomy:
         """Return the taxonomy with these entries, added to the built-in ones or alone."""
         return cls((*built_in().entries, *own) if extends else own, own, extends)

@@ -23,6 +23,7 @@ from spanscore.corpus.columns import Column
 from spanscore.corpus.strings import Strings
 from spanscore.engine.evaluate import score
 from spanscore.engine.inputs import Input
+from spanscore.engine.plan import SETTINGS
 from spanscore.engine.summary import InputSummary, different_spellings
 from spanscore.errors import InputError, UsageError, plural, printable
 from spanscore.result.tables import known
@@ -135,7 +136,7 @@ def _record(
     return {**named, "value": known(value), "low": known(low), "high": known(high)}
 
 
-@checked
+@checked(settings=SETTINGS - {"ci", "label_map"})
 def agree(
     annotators: Data | Mapping[str, Data],
     measures: str | Measure | Sequence[str | Measure] | None = None,

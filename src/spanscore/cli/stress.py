@@ -38,7 +38,6 @@ def command(
     detector: str,
     language: str | None,
     entities: str | None,
-    score_threshold: Any,
     level: float,
     resamples: int,
     seed: int,
@@ -68,13 +67,12 @@ def command(
     made = chosen_detector(detector, language=language)
     listed = shared.listed_names(names, "--names")
     corpus = with_variants(read(gold, format_), perturbations, seed=seed, rate=rate, names=listed)
-    job = Job(
-        dataset=corpus,
-        detector=made,
-        folder=Path(output),
+    job = Job.of(
+        corpus,
+        made,
+        output,
         entities=shared.listed_types(entities),
         ci=Bootstrap(level, resamples, seed),
-        score_threshold=score_threshold,
         **settings,
     )
     with resumable(corpus, output, quiet=quiet) as shown:

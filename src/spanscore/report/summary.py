@@ -14,7 +14,7 @@ from spanscore.result.tables import NOT_LOOKED_FOR
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from spanscore.result.privacy import Text
+    from spanscore.arguments import Text
 
 NAME = "summary.html"
 WORST, SLICES, TABLES = 8, 5, 2

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from spanscore.result.privacy import Text
+    from spanscore.arguments import Text
     from spanscore.result.scores import Scores
     from spanscore.stats import Bootstrap
 
