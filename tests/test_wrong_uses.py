@@ -16,6 +16,7 @@ import pytest
 import spanscore
 from spanscore import arguments
 from spanscore.compat.presidio import SpanEvaluator as Evaluator
+from spanscore.errors import UsageError
 from spanscore.pipeline import Job
 from spanscore.testing import pytest as assertions
 
@@ -149,7 +150,7 @@ def test_values_that_are_no_choice_are_refused(tmp_path: Path) -> None:
         (lambda: ss.run(G, REPLAY, score_treshold=0.5), "did you mean 'score_threshold'"),
         (lambda: ss.run(G, REPLAY, entites=["A"]), "no argument of run 'entites'; did you mean 'entities'"),
         (lambda: ss.run(G, REPLAY, taxonmy="x"), "did you mean 'taxonomy'"),
-        (lambda: ss.convert("a", "b", too="csv"), "no argument of convert 'too'; did you mean 'to'"),
+        (lambda: ss.convert("a", "b", to_fromat="csv"), "no argument of convert 'to_fromat'; did you mean 'to_format'"),
         (lambda: ss.score(G, B, keep_found=True), "no argument of score 'keep_found'"),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
