@@ -162,4 +162,4 @@ def test_misspelled_arguments_are_named_with_what_was_meant(call: Any, said: str
 
 def test_too_few_arguments_name_the_function() -> None:
     with pytest.raises(TypeError, match=r"^score\(\): missing a required argument: 'pred'"):
-        ss.score(G)  # type: ignore[call-arg]
+        ss.score(G)

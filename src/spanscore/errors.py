@@ -136,12 +136,22 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to this one, or None."""
+    """Return the known name that is most similar to this one, the first of several, or None; case does not matter."""
     if len(name) > 100:  # the time to compare grows with the square of the length
         return None
-    from difflib import get_close_matches
+    from difflib import SequenceMatcher, get_close_matches
 
-    return next(iter(get_close_matches(name, list(known), n=1)), None)
+    folded: dict[str, str] = {}
+    for one in known:
+        folded.setdefault(one.casefold(), one)
+    close = set(get_close_matches(name.casefold(), list(folded)))
+    matcher = SequenceMatcher(b=name.casefold())
+
+    def similarity(one: str) -> float:
+        matcher.set_seq1(one)
+        return matcher.ratio()
+
+    return folded[max((one for one in folded if one in close), key=similarity)] if close else None
 
 
 def printable(text: str, limit: int = 60) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
@@ -293,6 +293,13 @@ def parsed_share(text: str) -> float:
     return float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
 
 
+def joined(spec: str, arguments: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a spec with options from Python; what is in both is an error."""
+    if twice := next((key for key in options if key in arguments), None):
+        raise UsageError(f"'{printable(spec)}': {twice} is given twice.")
+    return {**arguments, **options}
+
+
 class Registry(Generic[V]):
     """All values of one kind by name: those of a package of ours, and those that installed packages add.
 
@@ -300,9 +307,11 @@ class Registry(Generic[V]):
     through the entry points of the group `spanscore.measures`, `spanscore.formats` or `spanscore.detectors`.
     """
 
-    def __init__(self, base: type[V], package: str) -> None:
+    def __init__(self, base: type[V], package: str, others: Callable[[], Mapping[str, str]] = dict) -> None:
+        """Search a package; `others` are other names that users may misspell, and the names that they stand for."""
         self._base = base
         self._package = package
+        self._others = others
         self._found: dict[str, type[V]] = {}
         self._loaded: set[str] = set()
 
@@ -330,10 +339,7 @@ class Registry(Generic[V]):
         if not isinstance(spec, str):
             raise UsageError(f"expected a {self.kind}, not {type(spec).__name__}.")
         parsed = Spec.parse(spec)
-        arguments: dict[str, Any] = dict(parsed.arguments)
-        if twice := next((key for key in options if key in arguments), None):
-            raise UsageError(f"'{printable(spec)}': {twice} is given twice.")
-        return self.find(parsed.name).make({**arguments, **options})
+        return self.find(parsed.name).make(joined(spec, dict(parsed.arguments), options))
 
     def find(self, name: str) -> type[V]:
         """Return the class of this name."""
@@ -347,7 +353,9 @@ class Registry(Generic[V]):
         if name in self._added:
             found = self._found[name] = self._plug_in(self._added[name])
             return found
-        near = nearest(name, self.names())
+        own = {one: one for one in self.names()}
+        known = {**own, **self._others(), **own}  # our own names come first
+        near = known.get(nearest(name, known) or "")
         hint = f"; did you mean '{near}'?" if near else "."
         raise UsageError(f"There is no {self.kind} '{printable(name)}'{hint} List them with: spanscore {self.kind}s.")
 

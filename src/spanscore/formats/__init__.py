@@ -35,7 +35,12 @@ __all__ = [
     "writer",
 ]
 
-REGISTRY: Registry[Format] = Registry(Format, __name__)  # type: ignore[type-abstract]
+
+def _endings() -> dict[str, str]:
+    return {ending.lstrip("."): one.name for one in REGISTRY.classes() for ending in one.suffixes}
+
+
+REGISTRY: Registry[Format] = Registry(Format, __name__, _endings)  # type: ignore[type-abstract]
 FIRST = ("spanscore", "parquet")
 """The native format and its twin are tried first: they are the most frequent, and claim nothing by mistake."""
 MOST_FIELDS = 40
@@ -148,7 +153,7 @@ def recognise(source: Source) -> tuple[Format, str]:
 
 
 def _unrecognised(sample: Sample, source: Source) -> InputError:
-    hint = "name one with --format, --gold-format or --pred-format (list them with: spanscore formats)"
+    hint = "name its format (list them with: spanscore formats)"
     fields = "records(text=..., spans=..., start=..., end=..., label=...)"
     if schema_of(sample):
         what = f"this table is in no known format; say which column is which with {fields}"
