@@ -193,7 +193,7 @@ def test_several_correctors_and_wrong_files() -> None:
     (changed,) = corpora([{"id": "d1", "text": "Ann", "spans": []}])
     with pytest.raises(ss.InputError, match="the text differs"):
         ss.corrected(gold, changed)
-    with pytest.raises(ss.UsageError, match="labelstudio or doccano, not as conll"):
+    with pytest.raises(ss.UsageError, match="doccano or labelstudio, not as conll"):
         task_format("conll")
 
 
@@ -226,7 +226,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert len(hidden.splitlines()) == 5
     for wrong, reason in (
         (["--to", "labelstudio"], "tasks need -o FILE"),
-        (["--to", "conll", "-o", "x"], "labelstudio or doccano"),
+        (["--to", "conll", "-o", "x"], "doccano or labelstudio"),
         (["a.jsonl", "--corrected", "b.jsonl", "-o", "x"], "and no predictions"),
         (["a.jsonl", "--min-systems", "2"], "between 1 and 1"),
     ):

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 @shared.max_bytes_option
 @perturbation_options
 @run_options
-@option(STATISTICS, "--ci", "level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
+@option(
+    STATISTICS,
+    "--ci",
+    "level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="LEVEL",
+    help="Confidence level of intervals.",
+)
 @shared.resamples_option
 @shared.seed_option
 @option(OUTPUT, "-o", "--output", metavar="DIR", required=True, help="Folder to write to.")

@@ -129,6 +129,11 @@ def _explained(chosen: Format, source: Source, reason: str | None) -> Iterator[C
         raise InputError(f"{error}{how}" if error.has_place else f"{source.name}: {error}{how}") from None
 
 
+def class_of(format_: str) -> type[Format]:
+    """Return the class of the format of a corpus, which is empty if the corpus was not read from a file."""
+    return REGISTRY.find(format_.partition("(")[0]) if format_ else Format
+
+
 def recognise(source: Source) -> tuple[Format, str]:
     """Return the format of a source, and the reason.
 
@@ -153,7 +158,7 @@ def recognise(source: Source) -> tuple[Format, str]:
 
 
 def _unrecognised(sample: Sample, source: Source) -> InputError:
-    hint = "name its format (list them with: spanscore formats)"
+    hint = "name its format with an option such as --gold-format or --from (list formats with: spanscore formats)"
     fields = "records(text=..., spans=..., start=..., end=..., label=...)"
     if schema_of(sample):
         what = f"this table is in no known format; say which column is which with {fields}"

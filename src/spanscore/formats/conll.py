@@ -90,6 +90,7 @@ class Conll(Format):
     """
 
     name: ClassVar[str] = "conll"
+    builds_text: ClassVar[bool] = True
     offsets: ClassVar[str] = "tokens"
     suffixes: ClassVar[tuple[str, ...]] = (".conll", ".iob", ".iob2", ".bio")
     column: int = parameter(-1, "Column of the tag, counted from 0, or from the end if negative.")

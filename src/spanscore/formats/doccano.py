@@ -71,6 +71,7 @@ class Doccano(AnnotatedFormat):
     """
 
     name: ClassVar[str] = "doccano"
+    takes_suggestions: ClassVar[bool] = True
     offsets: ClassVar[str] = "UTF-16 code units, or graphemes; ends: exclusive"
     unit: str = parameter("auto", "What offsets count.", choices=("auto", *UNITS))
 

@@ -80,6 +80,7 @@ class LabelStudio(AnnotatedFormat):
     """
 
     name: ClassVar[str] = "labelstudio"
+    takes_suggestions: ClassVar[bool] = True
     span_path: ClassVar[str] = "result[{}]"
     results: str = parameter(
         "annotations", "What to read or write of each task.", choices=("annotations", "predictions")

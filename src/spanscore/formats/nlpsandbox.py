@@ -51,6 +51,7 @@ class NlpSandbox(DocumentFormat):
     """
 
     name: ClassVar[str] = "nlpsandbox"
+    scores_gold: ClassVar[bool] = True
     end: str = end_option("length")
     lengths: str = parameter(
         "check",
