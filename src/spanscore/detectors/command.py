@@ -73,7 +73,7 @@ class Command(Detector):
         try:
             call = shlex.split(self.run)
         except ValueError:
-            raise UsageError(f"the command '{printable(self.run)}' has an unclosed quotation mark.") from None
+            raise UsageError("the command has an unclosed quotation mark.") from None
         if not call or not call[0]:
             raise UsageError("the command is empty.")
         return call
@@ -293,6 +293,10 @@ class _Program:
 
 
 def _cannot_run(program: str, why: str | None) -> DetectorError:
+    name, assigned, _ = program.partition("=")
+    if assigned:  # its value may be a key
+        what = f"cannot run the command: it begins with a value of {printable(name)}"
+        return DetectorError(f"{what}; write env {printable(name)}=... before the program, or export it.")
     return DetectorError(f"cannot run the command '{printable(program)}' ({why}).")
 
 

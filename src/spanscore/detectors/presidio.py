@@ -147,7 +147,9 @@ def _building(source: str | None) -> Iterator[None]:
             yield
         except SpanscoreError:
             raise
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of libraries in Rust, too
             where = f"{printable(source, limit=255)}: " if source else ""
             raise DetectorError(f"{where}cannot build Presidio from its configuration: {_reason(error)}") from None
 

@@ -14,7 +14,7 @@ from spanscore.align.taxonomy import Taxonomy, levels_of
 from spanscore.arguments import check_fields, checked, names_of
 from spanscore.detectors import REGISTRY
 from spanscore.errors import UsageError, printable
-from spanscore.spec import Spec
+from spanscore.spec import Spec, without_values
 from spanscore.stats import Bootstrap
 
 if TYPE_CHECKING:
@@ -180,6 +180,8 @@ def chosen_detector(spec: str | Detector, *, language: str | None = None) -> Det
     if language is not None and made.language != language:
         given = Spec.parse(spec).arguments if isinstance(spec, str) else made.given()
         if any(name == "language" for name, _ in given):
-            raise UsageError(f"'{printable(str(spec))}' and the language {printable(language)} contradict each other.")
+            raise UsageError(
+                f"'{without_values(str(spec))}' and the language {printable(language)} contradict each other."
+            )
         made = replace(made, language=language)
     return made
