@@ -78,7 +78,7 @@ def _arguments(inside: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _skip(text: str, at: int) -> int:
-    """Return the position after any white space."""
+    """Return the position after any whitespace."""
     match = _BLANK.match(text, at)
     return match.end() if match else at
 
