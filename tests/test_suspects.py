@@ -207,7 +207,7 @@ def test_tasks_with_new_ids_are_found_by_their_texts(tmp_path: Path) -> None:
     assert (first.id, [(one.start, one.end, one.label) for one in first.spans]) == ("d1", [(8, 11, "PER")])
     assert (second.id, second.spans) == ("d2", [])
     write(tmp_path / "export.jsonl", [{"id": n, "text": TEXT, "label": [[8, 11, "PER"]]} for n in (7, 8)])
-    assert 'document "8": another task is document "d1" too' in run(*call, cwd=tmp_path, code=2)[1]
+    assert 'document "8": several tasks refer to document "d1"' in run(*call, cwd=tmp_path, code=2)[1]
     write(tmp_path / "gold.jsonl", [*GOLD, {**GOLD[0], "id": "d3"}])
     write(tmp_path / "export.jsonl", [{"id": 7, "text": TEXT, "label": [[8, 11, "PER"]]}])
     assert 'document "7": this document is not in the gold data' in run(*call, cwd=tmp_path, code=2)[1]

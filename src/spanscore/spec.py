@@ -91,7 +91,7 @@ def without_values(text: str) -> str:
 
 
 def _skip(text: str, at: int) -> int:
-    """Return the position after any white space."""
+    """Return the position after any whitespace."""
     match = _BLANK.match(text, at)
     return match.end() if match else at
 

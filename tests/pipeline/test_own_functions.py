@@ -424,7 +424,7 @@ def test_exceptions_of_any_class_are_failures_without_text(mine: Path, name: str
     assert json.loads((mine / "out" / "run.json").read_text())["failures"] == 40
     refused = spanscore(*function(name, "--jobs", jobs, "-o", "other"), cwd=mine, code=2).stderr
     kind = "PanicException" if name == "panics" else "CancelledError"
-    assert f"the function raised {kind} (mine.py, line " in refused
+    assert f"the function raised {kind} at mine.py:" in refused
     assert "text 0" not in said + refused
 
 

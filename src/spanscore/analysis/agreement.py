@@ -150,7 +150,7 @@ def agree(
     """Compare annotators of the same documents with each other: several inputs by name, or one that holds several.
 
     Each token of a document has one value per annotator: the label of the span that covers it, or none. `words` is the
-    tokenizer for documents without tokens of their own. `settings` are those of `score`.
+    tokenizer for documents without tokens of their own. `settings` are the same as for `score`.
 
     >>> from spanscore.corpus import Corpus
     >>> text = "Ann met Bob in Oslo"

@@ -231,7 +231,7 @@ def compare(
 ) -> Comparison:
     """Score systems by the same measures, and test every pair for significance, paired by document.
 
-    Inputs and settings are those of `score`. With `against`, only pairs with that system are tested.
+    Inputs and settings are the same as for `score`. With `against`, only pairs with that system are tested.
 
     >>> import spanscore as ss
     >>> spans = [{"start": 0, "end": 3, "label": "A"}]
@@ -397,7 +397,7 @@ def _slices(scores: Scores, what: str) -> list[str]:
 
 def _refuse_other_spans(measure: str, ours: int, theirs: int) -> None:
     if ours != theirs:
-        raise UsageError(f"{measure} does not see the same gold spans for both systems; choose another measure.")
+        raise UsageError(f"{measure} does not score the same gold spans for both systems; choose another measure.")
 
 
 def _names(result: Result) -> list[str]:

@@ -84,7 +84,7 @@ def corrected(
         if not same:
             raise InputError("the text differs from the gold text; offsets must refer to one text.", where)
         if str(before.id) in replaced:
-            raise InputError(f'another task is document "{printable(str(before.id))}" too; keep one of them.', where)
+            raise InputError(f'several tasks refer to document "{printable(str(before.id))}"; keep one of them.', where)
         replaced[str(before.id)] = _replaced(before, one.spans)
     found = build([*(documents | replaced).values()])
     return found.with_columns(source=original.source, notes=(*original.notes, *given.notes))

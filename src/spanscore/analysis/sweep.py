@@ -218,7 +218,7 @@ def sweep(
 ) -> Sweep:
     """Score the predictions of one system, or of several by name, at every threshold.
 
-    Inputs and settings are those of `score`.
+    Inputs and settings are the same as for `score`.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 9], [4, 12], ["A", "A"])
@@ -243,7 +243,7 @@ def sweep(
     if plan.resolve not in ("none", "score"):
         what = "this run was scored with" if task.runs is not None else "you asked for"
         raise UsageError(
-            f"{what} --resolve {plan.resolve}, which drops predictions whatever their scores; a threshold sweep needs "
+            f"{what} --resolve {plan.resolve}, which drops predictions regardless of score; a threshold sweep needs "
             "none or score."
         )
     if not 1 <= bins <= 1000:

@@ -155,8 +155,8 @@ scoring_options = together(
         "measures",
         multiple=True,
         metavar="MEASURE",
-        help="Measure, such as iou or 'iou(threshold=0.5)'; repeat for several. Default: iou and exact or, for gold "
-        "data with entity ids, neleval's linking measures.",
+        help="Measure, such as iou or 'iou(threshold=0.5)'; repeat for several. Default: iou and exact, or "
+        "neleval's linking measures if the gold data has entity ids.",
     ),
     option(SCORING, "--beta", type=float, default=1.0, show_default=True, help="Weight of recall in F-beta."),
 )

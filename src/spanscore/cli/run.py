@@ -35,7 +35,7 @@ run_options = together(
         "--language",
         help="Language of the texts; auto uses meta.language of each document (default: the detector's).",
     ),
-    option(DETECTION, "--entities", metavar="A,B", help="Look for and score only these types."),
+    option(DETECTION, "--entities", metavar="A,B", help="Detect and score only these types."),
     option(
         DETECTION,
         "--jobs",

@@ -91,7 +91,7 @@ def command(
     shared.print_warnings([one for one in metrics["warnings"] if one not in shown.warned], quiet=quiet)
     _print(found)
     where = printable(str(Path(output) / report.NAME), limit=255)
-    click.echo(f"\nEverything is in {where}; beside it are the files of a run over all variants.")
+    click.echo(f"\nAll results are in {where}; the same folder has the run's files for all variants.")
 
 
 def _print(found: Stress) -> None:

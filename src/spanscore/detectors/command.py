@@ -161,7 +161,7 @@ class Command(Detector):
                 answered += 1
                 yield _detection(line, document)
             if program.late:
-                raise DetectorError(f"the command did not answer within {self.timeout:g} seconds; it was ended.")
+                raise DetectorError(f"the command did not answer within {self.timeout:g} seconds; it was terminated.")
             feeder.join()
             if "surrogate" in state:
                 what = "its text has a lone surrogate, which cannot be sent as UTF-8"
@@ -314,7 +314,7 @@ def _detection(line: bytes, document: Document) -> Detection:
     named = answer.get("id", document.id)
     if isinstance(named, bool) or not isinstance(named, str | int) or str(named) != str(document.id):
         asked = printable(str(document.id))
-        raise UntrustedError(f'the command answered for another id than "{asked}"; none of its answers are kept.')
+        raise UntrustedError(f'the command answered with a different id than "{asked}"; none of its answers are kept.')
     if answer.get("error") is not None:
         return Failure(
             "the command reported an error (its message may hold text and is not shown; let it write to stderr)"

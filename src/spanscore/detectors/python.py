@@ -32,8 +32,8 @@ class Python(Detector):
 
     A span is a dictionary or object with `start`, `end`, `label`, `entity_type` or `entity_group`, and optionally
     `score`: what Presidio, a Hugging Face pipeline or GLiNER returns is fine, and so is a spaCy Doc, its `ents` or
-    `to_json()`, or a dictionary with the list `spans` or `entities`. What the function prints goes to standard error.
-    Modules are also imported from the current folder.
+    `to_json()`, or a dictionary with the list `spans` or `entities`. Anything the function prints goes to
+    standard error. Modules are also imported from the current folder.
     """
 
     name: ClassVar[str] = "python"

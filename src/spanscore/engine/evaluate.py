@@ -50,7 +50,7 @@ def score(
 
     `gold` and `pred` are corpora, paths, chunks or Spark DataFrames; `pred` may also map names of systems to them. The
     folder of a run stands for its predictions and for everything that its scores depend on, except the measures.
-    `settings` are those of `Plan.of`: beta, label_map, gold_map, pred_map, levels, taxonomy, shared_types,
+    `settings` are passed to `Plan.of`: beta, label_map, gold_map, pred_map, levels, taxonomy, shared_types,
     extra_documents, resolve, resolve_gold, by, ci (a level or a Bootstrap) and annotator (a name, all, majority, union
     or intersection). Without `keep_spans`, files are scored as they are read, in little memory, and errors are not
     kept.

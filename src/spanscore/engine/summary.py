@@ -107,8 +107,8 @@ def doubts(gold: InputSummary, pred: InputSummary, system: str, view: View) -> l
         listed = [_listed(sorted(side)[:3]) for side in (ours, theirs)]
         found.append(
             f"{system}: the two sides have no label in common: the gold data has {listed[0]}, the predictions "
-            f"{listed[1]}; measures that compare labels need --map"
-            f"{'' if view.gold.taxonomy else ' or --level branch'}."
+            f"{listed[1]}; use --map{'' if view.gold.taxonomy else ' or --level branch'} to align them for measures "
+            "that compare labels."
         )
     return found
 

@@ -52,7 +52,7 @@ _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,40}")
 def read(path: str | Path, format: str | Format | None = None, **options: Any) -> Corpus:  # noqa: A002
     """Read a file or folder as a corpus. `-` is standard input, gzip is unpacked, the format is auto-detected.
 
-    Options are those of the format: `read(path, "conll", column=1)` is `read(path, "conll(column=1)")`.
+    Options are passed to the format: `read(path, "conll", column=1)` is `read(path, "conll(column=1)")`.
     """
     return together(read_chunks(path, format, **options))
 

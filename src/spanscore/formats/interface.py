@@ -70,7 +70,7 @@ class Sample:
 
     @cached_property
     def start(self) -> bytes:
-        """The beginning without leading white space."""
+        """The beginning without leading whitespace."""
         return self.head.lstrip()
 
     @cached_property

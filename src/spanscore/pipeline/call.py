@@ -35,7 +35,7 @@ def run(
 ) -> Result:
     """Run a detector over a labelled dataset, align the entity types, score, and write all files to a folder.
 
-    Further settings are those of the command: `entities`, `threshold`, `beta`, `score_threshold`, `label_map`,
+    Further settings are the same as for the command: `entities`, `threshold`, `beta`, `score_threshold`, `label_map`,
     `gold_map`, `pred_map`, `align`, `taxonomy`, `levels`, `shared_types`, `allow_missing_mappings`, `resolve`, `by`,
     `ci`, `jobs`, `max_failures`, `resume` and `resume_anyway`. The result has the warnings of the run.
     """

@@ -71,7 +71,7 @@ def stress(
 ) -> Stress:
     """Run a detector over documents and their variants, and return what each perturbation costs it.
 
-    Further settings are those of `run`, such as `threshold` and `label_map`; nothing is written.
+    Further settings are the same as for `run`, such as `threshold` and `label_map`; nothing is written.
 
     >>> import spanscore as ss
     >>> from spanscore.detectors import detector

@@ -68,7 +68,7 @@ def _needed(found: SamplePlan) -> Iterator[str]:
     yield from aligned(table, 1)
     yield (
         f"\n{unit}s with: share of {unit}s that hold such spans; correlation of misses within a {unit}, with one "
-        f"completely missed {unit} added; chance: to have no more misses than allowed, if recall is that of the pilot"
+        f"completely missed {unit} added; chance: of no more misses than allowed, if recall is the same as in the pilot"
     )
 
 
