@@ -365,7 +365,7 @@ def test_several_signals_leave_no_program_behind(end: str, tmp_path: Path) -> No
     patience = 5.0 if end == "its own cleaning up" else 0.0
     program = f"""
 from spanscore.cli import main
-from spanscore.errors import TERMINATION
+from spanscore.termination import TERMINATION
 TERMINATION.patience = {patience}
 main()
 """

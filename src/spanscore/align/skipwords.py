@@ -8,7 +8,8 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from spanscore.errors import InputError, file_stamp
+from spanscore.errors import InputError
+from spanscore.files import file_stamp
 
 _ENGLISH = """
     a an the this that these those some any each every either neither no all both such other another

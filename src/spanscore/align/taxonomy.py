@@ -11,7 +11,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from spanscore.errors import InputError, UsageError, file_stamp, printable, unknown
+from spanscore.errors import InputError, UsageError, printable, unknown
+from spanscore.files import file_stamp
 
 Level = Literal["pii", "branch", "type", "raw"]
 LEVELS: tuple[Level, ...] = get_args(Level)

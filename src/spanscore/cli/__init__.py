@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from spanscore.errors import TERMINATION, SpanscoreError, printable
+from spanscore.errors import SpanscoreError, printable
+from spanscore.termination import TERMINATION
 from spanscore.version import __version__
 
 SECTIONS = {

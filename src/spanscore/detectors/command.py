@@ -32,8 +32,9 @@ from spanscore.detectors.interface import (
     spans_of,
 )
 from spanscore.detectors.program_files import is_file, program_files
-from spanscore.errors import TERMINATION, UsageError, plural, printable
+from spanscore.errors import UsageError, plural, printable
 from spanscore.spec import REQUIRED, parameter
+from spanscore.termination import TERMINATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

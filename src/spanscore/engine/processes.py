@@ -17,7 +17,7 @@ from multiprocessing import resource_tracker
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from spanscore.errors import TERMINATION
+from spanscore.termination import TERMINATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
