@@ -154,7 +154,7 @@ export function drawNumbers() {
     keys.length ? labelled("split by", choice("by", [["type", "type"], .../** @type {[string, string][]} */ (keys.map((key) => [key, short(key)]))], by, (chosen) => change({ by: chosen, sort: "-missed" }))) : null,
     toggle("ci", "intervals"), toggle("cn", "all counts"));
   if (!rows.length) {
-    fill(bodyOf("numbers"), systemsTable(), tools, h("p", { class: "none" }, "This measure has no scores by type."));
+    fill(bodyOf("numbers"), systemsTable(), tools, h("p", { class: "none" }, scores.overall.annotated ? "This measure has no scores by type." : "No type has annotations that this measure counts, so there are no scores by type."));
     return;
   }
   const columns = columnsOf(rows);
