@@ -60,12 +60,15 @@ const BANNERS = {
 };
 
 export function drawNotes() {
-  const { notes, important, text } = view.head;
+  const { head, scores } = view;
+  const { notes, important, text, skipped } = head;
   const list = (/** @type {string[]} */ some) => h("ul", {}, some.map((one) => h("li", {}, visible(one))));
-  const [first, rest] = [notes.slice(0, important), notes.slice(important)];
+  const first = [...(skipped ? [skipped[Number(scores.blind)]] : []), ...notes.slice(0, important)];
+  const rest = notes.slice(important);
+  const open = byId("notes").querySelector("details")?.open ?? false;
   byId("banner").textContent = BANNERS[text];
-  byId("notes").hidden = !notes.length;
+  byId("notes").hidden = !first.length && !rest.length;
   byId("notes").className = first.length ? "" : "quiet";
   fill(byId("notes"), h("h2", { id: "notes-title" }, first.length ? "Before you trust the numbers" : "Notes"), first.length ? list(first) : null,
-    rest.length ? h("details", {}, h("summary", {}, first.length ? plural(rest.length, "more note") : plural(rest.length, "note")), list(rest)) : null);
+    rest.length ? h("details", { open }, h("summary", {}, first.length ? plural(rest.length, "more note") : plural(rest.length, "note")), list(rest)) : null);
 }
