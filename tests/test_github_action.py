@@ -197,12 +197,34 @@ def test_extras_are_names(runner: Runner) -> None:
     assert said.startswith("::error title=spanscore::extras: expected names")
     pip = runner.folder / "bin" / "python3"
     pip.parent.mkdir()
-    pip.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > called\n')
+    pip.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >> called\n')
     pip.chmod(0o755)
     environment = {**os.environ, "PATH": f"{pip.parent}:{os.environ['PATH']}", "GITHUB_ACTION_PATH": str(ROOT)}
     script = ["bash", str(ROOT / "action" / "install.sh")]
-    subprocess.run(script, cwd=runner.folder, check=True, env={**environment, "INPUT_EXTRAS": "presidio, parquet"})
-    assert (runner.folder / "called").read_text().splitlines()[-1] == f"{ROOT}[presidio,parquet]"
+    given = {"INPUT_EXTRAS": "presidio, parquet", "INPUT_REQUIREMENTS": ""}
+    subprocess.run(script, cwd=runner.folder, check=True, env={**environment, **given})
+    calls = (runner.folder / "called").read_text().splitlines()
+    assert calls.count("pip") == 1
+    assert calls[-1] == f"{ROOT}[presidio,parquet]"
+    given["INPUT_REQUIREMENTS"] = HOSTILE
+    (runner.folder / "called").unlink()
+    subprocess.run(script, cwd=runner.folder, check=True, env={**environment, **given})
+    said = (runner.folder / "called").read_text()
+    assert said.count("pip\n") == 2
+    assert said.endswith(f"--no-deps\n--require-hashes\n--requirement={HOSTILE}\n")
+    assert not (runner.folder / "pwned").exists()
+
+
+def test_the_example_of_the_guide_installs_the_model_that_finds_names() -> None:
+    """Without a model, Presidio does not look for names, and a minimum recall of PERSON cannot be reached."""
+    blocks = re.findall(r"```(yaml|text)\n(.*?)```", (ROOT / "docs" / "how-to" / "ci.md").read_text(), re.DOTALL)
+    (job,) = (yaml.safe_load(text)["jobs"]["recall"] for kind, text in blocks if text.startswith("jobs:"))
+    inputs = job["steps"][-1]["with"]
+    assert set(inputs) <= set(ACTION["inputs"])
+    assert "PERSON:recall" in inputs["min"]
+    pinned = next(text for kind, text in blocks if "--hash" in text).strip()
+    assert pinned == (ROOT / "demo" / "model.txt").read_text().splitlines()[-1]
+    assert inputs["requirements"] == "model.txt"
 
 
 def test_the_format_github_escapes_and_mentions_nobody(tmp_path: Path) -> None:

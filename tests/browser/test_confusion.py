@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from spanscore.generate import generate
 from spanscore.report import confusion
@@ -60,7 +61,7 @@ def test_the_matrix_of_a_run(page: Any, tmp_path: Path) -> None:
     page.screenshot(path=str(tmp_path / "matrix.png"))
 
 
-def _hovered(page: Any, gold: str, predicted: str) -> str:
+def _hovered(page: Any, gold: str | int, predicted: str | int) -> str:
     """Return the label that the mouse brings up in the middle of a cell."""
     from playwright.sync_api import TimeoutError as NotYet
 
@@ -74,8 +75,8 @@ def _hovered(page: Any, gold: str, predicted: str) -> str:
     return texts(page, "#confusion-matrix .hoverlayer .hovertext")[0]
 
 
-def _cell(page: Any, gold: str, predicted: str) -> tuple[float, float]:
-    """Return the middle of a cell on the screen.
+def _cell(page: Any, gold: str | int, predicted: str | int) -> tuple[float, float]:
+    """Return the middle of a cell on the screen, given the names of its row and its column or their places.
 
     An axis knows where it starts; the margins of the layout do not, because they grow with the names of the types.
     """
@@ -83,7 +84,8 @@ def _cell(page: Any, gold: str, predicted: str) -> tuple[float, float]:
     found = page.evaluate(
         """([gold, predicted]) => {
             const plot = document.getElementById("confusion-matrix"), {xaxis, yaxis} = plot._fullLayout;
-            const middle = (axis, name) => axis._offset + axis.d2p(axis.ticktext.indexOf(name));
+            const place = (axis, name) => typeof name === "number" ? name : axis.ticktext.indexOf(name);
+            const middle = (axis, name) => axis._offset + axis.d2p(place(axis, name));
             const box = plot.getBoundingClientRect();
             return [box.x + middle(xaxis, predicted), box.y + middle(yaxis, gold)];
         }""",
@@ -150,6 +152,37 @@ def test_any_screen_in_any_theme(browser: Any, hostile: dict[Any, int], tmp_path
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
     context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("letters", [34, 44, 66, 160])
+def test_long_names_of_types_leave_room_for_the_cells(page: Any, tmp_path: Path, letters: int, width: int) -> None:
+    names = [f"A_TYPE_{'WITH_A_NAME_THAT_GOES_ON_' * 7}"[: letters - 2] + f"_{n}" for n in range(4)]
+    cells: dict[tuple[str | None, str | None], int] = {(a, b): 7 for a in names for b in (a, None)}
+    cells[names[0], names[1]] = 1
+    path = tmp_path / "matrix.html"
+    path.write_text(confusion.page(cells, "Matrix", "Counted by iou."), encoding="utf-8")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(path.as_uri())
+    ticks = page.locator("#confusion-matrix .ytick text")
+    expect(ticks.nth(1)).to_have_text(re.compile("^A_TYPE_.{8,}…" if width > 390 else "^A_TYPE….*_0$"))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    first, second = (_cell(page, *place) for place in ((1, 1), (2, 2)))
+    assert second[0] - first[0] > 35
+    assert second[1] - first[1] > 20
+    assert first[0] < width
+    columns = page.locator("#confusion-matrix .xtick text")
+    expect(columns).to_have_count(5)
+    plot = page.locator("#confusion-matrix .main-svg").first.bounding_box()
+    for name in columns.all():
+        assert name.bounding_box()["y"] >= plot["y"]
+        assert name.bounding_box()["x"] + name.bounding_box()["width"] <= plot["x"] + plot["width"]
+    heading = page.locator("h2").bounding_box()
+    assert 0 < heading["y"] - plot["y"] - plot["height"] < 40  # no gap below the heatmap
+    for line in page.locator("ol li").all():
+        assert line.bounding_box()["x"] + line.bounding_box()["width"] <= width
+    told = _hovered(page, 1, 2)
+    assert told == f"gold {names[0]}predicted {names[1]}count 1"
 
 
 def test_print_is_light_and_fits_on_a_page(browser: Any, tmp_path: Path) -> None:

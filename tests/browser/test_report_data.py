@@ -320,6 +320,56 @@ def test_names_that_do_not_fit_stand_beside_their_bars_if_there_is_room(page: An
     assert name["x"] + name["width"] < row.locator(".lane.gold", has_text="CUT").bounding_box()["x"]
 
 
+def test_names_in_bars_keep_their_underscores(page: Any, tmp_path: Path) -> None:
+    """The line below the letters needs as much height in a thick border as in a thin one."""
+    span = [{"start": 0, "end": 30, "label": "US_SSN"}, {"start": 31, "end": 60, "label": "DATE_TIME"}]
+    gold = ss.Corpus.from_documents([{"id": "d", "text": "x" * 60, "spans": span}])
+    write_report(ss.score(gold, {"a": gold, "b": gold, "c": gold}, "exact"), tmp_path / "r.html")
+    opened(page, tmp_path / "r.html", "#v=all")
+    bars = page.locator(".example[aria-posinset='1'] .lane")
+    expect(bars).to_have_count(8)
+    expect(page.locator(".example[aria-posinset='1'] .lane.focus")).to_have_count(2)
+    for bar in bars.all():
+        assert bar.evaluate("one => one.clientHeight") == 13
+        expect(bar).to_have_css("line-height", "13px")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_long_name_of_a_type_keeps_its_stop(page: Any, tmp_path: Path, width: int) -> None:
+    spans = [{"start": 0, "end": 3, "label": "A_VERY_LONG_NAME_" * 8}, {"start": 4, "end": 7, "label": "B"}]
+    documents = [{"id": f"d{i}", "text": "Ann Bob", "spans": spans} for i in range(3)]
+    gold, pred = (ss.Corpus.from_documents(some) for some in (documents, [{**one, "spans": []} for one in documents]))
+    write_report(ss.score(gold, pred, "leak"), tmp_path / "r.html")
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(page, tmp_path / "r.html")
+    expect(page.locator("#worst")).to_contain_text(f"{spans[0]['label']} 3 of 3, B 3 of 3. 3 of 3 documents")
+    for one in page.locator("#worst button").all():
+        name, stop = one.locator("b").bounding_box(), one.locator(".stop").bounding_box()
+        counts = one.locator(".unbroken").bounding_box()
+        assert stop["x"] > max(name["x"], counts["x"])
+        assert abs(stop["y"] + stop["height"] / 2 - counts["y"] - counts["height"] / 2) < 4  # on the same line
+
+
+def test_data_without_spans_says_so(page: Any, tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 3, "label": "A"}]
+    empty, some = (ss.Corpus.from_documents([{"id": "d", "text": "Ann Bob", "spans": found}]) for found in ([], spans))
+    write_report(ss.score(empty, some, ["leak", "exact"]), tmp_path / "r.html")
+    opened(page, tmp_path / "r.html")
+    expect(page.locator("#numbers .none")).to_have_text(
+        "No type has annotations that this measure counts, so there are no scores by type."
+    )
+    page.fill("#q", "zzz")
+    expect(page.locator("#list .none")).to_have_text("No examples match these filters.")
+    write_report(ss.score(empty, empty, ["leak", "exact"]), tmp_path / "r.html")
+    opened(page, tmp_path / "r.html")
+    page.reload()
+    expect(page.locator("#list .none")).to_have_text(
+        "There are no examples, because nothing is annotated or predicted."
+    )
+    page.select_option("#m", label="exact")
+    expect(page.locator("#list .none")).to_contain_text("nothing is annotated or predicted")
+
+
 def test_data_without_text_has_no_room_for_it(page: Any, tmp_path: Path) -> None:
     """The page says that it holds no text, though nobody asked to hide it; entities are shown."""
     spans = [{"start": 0, "end": 5, "label": "CITY", "attrs": {"kbid": "Q90"}}]

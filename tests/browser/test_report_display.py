@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import spanscore as ss
-from calls import run
+from calls import run, write
 from report_page import count, opened
 from spanscore.report.page_report import write_report
 
@@ -55,6 +55,31 @@ def test_the_head_of_an_example_fits_on_a_narrow_screen(page: Any, folder: Path)
     types = row.locator(".types")
     assert types.evaluate("one => one.scrollWidth <= one.clientWidth")
     assert types.bounding_box()["y"] < row.locator(".id").bounding_box()["y"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 700])
+def test_the_verdict_on_annotators_can_be_chosen_on_a_narrow_screen(page: Any, tmp_path: Path, width: int) -> None:
+    spans = [{"start": 0, "end": 11, "label": "CREDIT_CARD"}, {"start": 17, "end": 23, "label": "DATE_TIME"}]
+    marked = [
+        {**span, "attrs": {"annotator": who}} for who in ("ann", "bob", "chris") for span in spans[: 2 - (who == "ann")]
+    ]
+    text = "Card 4736 5 until Monday."
+    write(tmp_path / "multi.jsonl", [{"id": "en_US-1", "text": text, "spans": marked}])
+    run("agree", "multi.jsonl", "-m", "exact", "-o", "agree", cwd=tmp_path)
+    page.set_viewport_size({"width": width, "height": 844})
+    opened(page, tmp_path / "agree" / "report.html", "#v=all")
+    verdicts = page.locator(".example .verdict")
+    expect(verdicts).to_have_text(["✓ same", "✗ only the majority"])
+    for row in page.locator(".example").all():
+        head = row.locator(".top").bounding_box()
+        for part in ("select", "button:text-is('open')", ".verdict", ".types"):
+            box = row.locator(part).bounding_box()
+            assert box["y"] + box["height"] <= head["y"] + head["height"]
+            assert box["x"] + box["width"] <= head["x"] + head["width"]
+        assert row.locator("select").bounding_box()["width"] > 100
+        assert row.locator(".verdict").evaluate("one => one.scrollWidth <= one.clientWidth")
+        row.locator("select").select_option("the majority is right")
+    expect(page.locator("#export")).to_have_text("Export 2 verdicts")
 
 
 def test_dark_as_the_system_asks(browser: Any, folder: Path) -> None:
@@ -230,17 +255,38 @@ def test_what_explains_the_thresholds_is_not_as_narrow_as_their_table(page: Any,
     assert abs(curve["y"] - table["y"]) < 20
 
 
-def test_the_matrix_of_what_stays_readable_fits_on_a_narrow_screen(page: Any, leaking: Path) -> None:
-    page.set_viewport_size({"width": 400, "height": 900})
-    opened(page, leaking / "out" / "report.html")
+@pytest.mark.parametrize("width", [360, 375, 390, 400])
+def test_the_matrix_of_what_stays_readable_fits_on_a_narrow_screen(page: Any, leaking: Path, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(page, leaking / "out" / "report.html", "#z=all")
     heads = page.locator("#confusion thead th button")
     assert heads.all_inner_texts() == ["exposed", "partly hidden", "hidden"]
     for head in heads.all():
         words = len(head.inner_text().split())
         assert head.bounding_box()["height"] < 24 * words  # a line for each word at most
     caption = page.locator("#confusion caption").bounding_box()
-    assert caption["x"] + caption["width"] <= 400
+    assert caption["x"] + caption["width"] <= width
     assert page.eval_on_selector("#confusion", "one => one.parentElement.scrollWidth <= one.parentElement.clientWidth")
+
+
+def test_the_sums_of_columns_stand_under_their_cells(page: Any, leaking: Path) -> None:
+    opened(page, leaking / "out" / "report.html")
+    for place in (0, 2):
+        cells = page.locator(f"#confusion tbody td:nth-child({place + 2})")
+        head = page.locator(f"#confusion thead th:nth-child({place + 2}) span").first
+        middles = [
+            one.evaluate(
+                """one => {
+                    const range = document.createRange();
+                    range.selectNodeContents(one);
+                    const box = range.getBoundingClientRect();
+                    return box.x + box.width / 2;
+                }"""
+            )
+            for one in (head, cells.first, cells.last)
+        ]
+        assert max(middles) - min(middles) < 2
+        expect(cells.last).to_have_class("sum")
 
 
 @pytest.mark.parametrize(

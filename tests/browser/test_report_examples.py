@@ -137,6 +137,19 @@ def test_frequent_errors_and_the_order_of_examples(page: Any, folder: Path) -> N
     assert widths[0] >= widths[1]
 
 
+def test_a_click_on_any_part_of_a_frequent_string_selects_it(page: Any, folder: Path) -> None:
+    """Its quotation marks, too, which the style sheet adds."""
+    opened(page, folder / "out" / "report.html")
+    shortest = min(page.locator("#frequent ol:visible q").all(), key=lambda one: len(one.inner_text()))
+    shortest.scroll_into_view_if_needed()
+    box = shortest.bounding_box()
+    for part in (0.02, 0.98):
+        page.mouse.click(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+        expect(page.locator("#off-fs")).to_be_visible()
+        page.click("#off-fs")
+        expect(page.locator("#off-fs")).to_have_count(0)
+
+
 def test_a_boundary_error_is_one_example_with_both_sides(page: Any, folder: Path) -> None:
     opened(page, folder / "out" / "report.html", "#v=too+short&m=1")
     result = ss.score(ss.read(folder / "gold.jsonl"), ss.read(folder / "one.jsonl"), "exact")

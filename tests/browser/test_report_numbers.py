@@ -177,7 +177,7 @@ def test_the_first_screen_is_the_answer(page: Any, tmp_path: Path) -> None:
     for text in worst:
         name, counts = text.split(" ", 1)
         row = leak["by_type"][name]
-        assert counts == f"{row['readable']} of {row['counts']['annotated']}"
+        assert counts.rstrip(",.") == f"{row['readable']} of {row['counts']['annotated']}"
     documents = leak["documents"]
     expect(page.locator("#worst")).to_contain_text(f"{documents['affected']} of {documents['annotated']} documents")
     assert [one.get_attribute("data-tile") for one in page.locator(".tile").all()] == [
@@ -245,15 +245,34 @@ def test_each_cell_of_what_masking_leaves_shows_its_examples(page: Any, leaking:
     expect(page.locator("#c")).to_have_count(0)  # there are no predicted types to filter by
 
 
-def test_types_that_were_not_looked_for_are_marked_and_have_their_scores(page: Any, leaking: Path) -> None:
+def test_types_that_were_not_looked_for_are_marked_and_have_scores_if_types_are_ignored(
+    page: Any, leaking: Path
+) -> None:
     said = json.loads((leaking / "out" / "metrics.json").read_text())["details"]["not_looked_for"]
     assert "PERSON" in said
     opened(page, leaking / "out" / "report.html")
+    for table in ("#types", "#at-threshold"):
+        line = page.locator(f"{table} tbody tr", has=page.locator("th:has-text('PERSON')")).first
+        for measure, shown in (("iou", ["–", "–", "–"]), ("leak", ["0.000"])):
+            page.select_option("#m", label=measure)
+            cells = line.locator("td:nth-child(n + 3)" if table == "#types" else "td")
+            texts = [text.split()[0] for text in cells.all_inner_texts()[: len(shown)]]
+            assert texts == shown, (table, measure)
+            expect(line.locator(".tag")).to_have_count(int(table == "#types" or measure == "iou"))
     page.select_option("#m", label="iou")
-    line = page.locator("#types tbody tr", has=page.locator("th:has-text('PERSON')")).first
-    expect(line.locator("th")).to_contain_text("not looked for")
-    shown = [line.locator(f"[data-column={name}]").inner_text().split()[0] for name in ("recall", "precision", "f")]
-    assert shown == ["0.000", "–", "0.000"]
+    found = page.locator("#types tbody tr", has=page.locator("th:has-text('EMAIL_ADDRESS')"))
+    expect(found.locator("[data-column=recall] .tip")).to_contain_text("1.000")
+    expect(page.locator("#types tbody tr", has=page.locator(".tag"))).to_have_count(len(said))
+
+
+def test_the_note_on_types_that_were_not_looked_for_is_about_the_selected_measure(page: Any, leaking: Path) -> None:
+    opened(page, leaking / "out" / "report.html")
+    note = page.locator("#notes li").first
+    expect(note).to_contain_text("counted as missed where no other prediction covers them).")
+    page.select_option("#m", label="iou")
+    expect(note).to_contain_text("counted as missed).")
+    page.select_option("#m", label="iou.pii")
+    expect(note).to_contain_text("counted as missed where no other prediction covers them).")
 
 
 def test_columns_without_a_value_for_any_type_are_left_out(page: Any, leaking: Path) -> None:

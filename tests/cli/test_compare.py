@@ -35,6 +35,22 @@ def test_a_gate_on_the_lower_bound_knows_that_few_documents_prove_little(tmp_pat
     run("gate", "out", "--min", "recall=73%", "--on", "lower-bound", cwd=tmp_path)
 
 
+def test_a_failed_condition_says_that_the_type_was_not_looked_for(tmp_path: Path) -> None:
+    gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 4], [3, 7], ["PERSON", "DATE"])
+    pred = ss.Corpus.from_arrays(["d"], [0], [4], [7], ["DATE"])
+    result = ss.score(gold, pred, ["exact", "leak"]).with_settings(not_looked_for=["PERSON"])
+    result.save(tmp_path)
+    skipped = "; not looked for by the detector"
+    for given in (result, tmp_path):
+        found = ss.gate(given, min=["PERSON:recall=0.9", "DATE:recall=0.9"], max=["missed:PERSON=0", "fn=0"])
+        said = {one.name: one.message for one in found.checks}
+        assert said["pred exact PERSON recall"] == f"recall is 0.0000 (minimum 0.9){skipped}"
+        assert said["pred leak PERSON missed"] == f"missed is 1 (maximum 0){skipped}"
+        assert sum(skipped in message for message in said.values()) == 4
+        assert all(" PERSON " in name for name, message in said.items() if skipped in message)
+    assert not any(skipped in one.message for one in ss.gate(result, min="exact:PERSON:recall=0").checks)
+
+
 def test_a_gate_on_counts(tmp_path: Path) -> None:
     masked(tmp_path, 12, 3)
     assert "exposed is 3 (maximum 0)" in run("gate", "out", "--max", "leak.exposed=0", cwd=tmp_path, code=1)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 from xml.sax.saxutils import quoteattr
@@ -21,10 +21,10 @@ from spanscore.files import finish_interrupted
 from spanscore.measures.thresholds import reaches
 from spanscore.result import Result, tallies
 from spanscore.result.files import SCHEMA
-from spanscore.result.tables import escape
+from spanscore.result.tables import NOT_LOOKED_FOR, escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from spanscore.analysis.conditions import Kind
     from spanscore.result import Scores
@@ -126,7 +126,13 @@ def _listed(conditions: str | Sequence[str]) -> Sequence[str]:
 def _rows_of(results: str | Path | Result, read: Callable[[str], list[ResultRow]] | None = None) -> list[ResultRow]:
     if not isinstance(results, Result):
         return (read or read_results)(str(results))
-    return [row for row in results.to_dict()["results"] if not {"by", "average"} & row.keys()]
+    rows = [row for row in results.to_dict()["results"] if not {"by", "average"} & row.keys()]
+    return _marked(rows, results.not_looked_for)
+
+
+def _marked(rows: list[ResultRow], not_looked_for: Collection[str]) -> list[ResultRow]:
+    """Mark the rows of types that the detector did not look for."""
+    return [{**row, "looked_for": False} if row["type"] in not_looked_for else row for row in rows]
 
 
 LATENCY = re.compile(r"\s*latency[.:]")
@@ -152,9 +158,14 @@ class _Row(msgspec.Struct, omit_defaults=True):
     signature: str = ""
 
 
+class _Settings(msgspec.Struct):
+    not_looked_for: list[str] | None = None
+
+
 class _Results(msgspec.Struct):
     schema: str
     results: list[_Row]
+    settings: _Settings = msgspec.field(default_factory=_Settings)
 
 
 class _Latency(msgspec.Struct):
@@ -196,7 +207,8 @@ def read_results(path: str) -> list[ResultRow]:
     for row in rows:
         level = row.pop("level")
         row["measure"] += f"@{level}" if level else ""
-    return [{key: value for key, value in row.items() if key != "interval" or value} for row in rows]
+    kept = [{key: value for key, value in row.items() if key != "interval" or value} for row in rows]
+    return _marked(kept, results.settings.not_looked_for or ())
 
 
 def checks(
@@ -216,11 +228,14 @@ def checks(
             raise UsageError(f"no results have {condition.number} for {printable(where)}.")
         for row in matching:
             if condition.kind == "drop":
-                found.append(_fall(condition, row, before, paired))
+                check = _fall(condition, row, before, paired)
             elif condition.kind == "max":
-                found.append(_most(condition, row))
+                check = _most(condition, row)
             else:
-                found.append(_least(condition, row, lower_bound))
+                check = _least(condition, row, lower_bound)
+            if not check.passed and not row.get("looked_for", True):
+                check = replace(check, message=f"{check.message}; {NOT_LOOKED_FOR} by the detector")
+            found.append(check)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -23,6 +24,11 @@ MOST = 100
 """Types with a row and a column of their own; the rarer ones share one."""
 CONFUSIONS = 10
 """Length of the list of the most frequent errors."""
+LONGEST, NARROW = 30, 13
+"""Letters of a name along the axes, on wide and on narrow screens; the box beside a cell has all of them."""
+NARROW_SCREEN = "(max-width: 45rem)"
+LINE = 32
+"""Letters of a line in the box beside a cell."""
 
 
 def plotly() -> Any:
@@ -44,11 +50,9 @@ def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -
         subtitle += f" The {MOST} most frequent types have a row of their own, {left_out:,} others share one."
     rows, columns, counts = matrix(confusion)
     size = range(len(columns))
-    longest = min(max(map(len, columns)), 40)
+    wide, narrow = _frame(rows, columns, LONGEST), _frame(rows, columns, NARROW)
     layout = {
-        "width": max(60 + 11 * longest + 44 * len(columns), 360),
-        "height": max(60 + 6 * longest + 30 * len(rows), 300),
-        "margin": {"l": 40 + 7 * longest, "t": 40 + 6 * longest, "r": 20 + 4 * longest, "b": 20},
+        **{name: wide[name] for name in ("width", "height", "margin")},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif"},
@@ -58,7 +62,7 @@ def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -
             "side": "top",
             "tickangle": -60,
             "tickvals": list(size),
-            "ticktext": [_safe(name) for name in columns],
+            "ticktext": wide["xaxis.ticktext"],
             "showgrid": False,
             "zeroline": False,
             "range": [-0.5, len(columns) - 0.5],
@@ -67,7 +71,7 @@ def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -
             "title": {"text": "gold", "standoff": 15},
             "automargin": True,
             "tickvals": list(size),
-            "ticktext": [_safe(name) for name in rows],
+            "ticktext": wide["yaxis.ticktext"],
             "showgrid": False,
             "zeroline": False,
             "range": [len(rows) - 0.5, -0.5],
@@ -78,7 +82,8 @@ def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -
     shape: dict[str, Any] = {"full_html": False, "include_plotlyjs": False, "div_id": DIV, "config": options}
     plot = pages.to_html(figure, validate=False, **shape)  # validating a plain figure takes longer than drawing it
     drawing = offline.get_plotlyjs()
-    scripts = (drawing, *re.findall(r"<script[^>]*>(.*?)</script>", plot, re.DOTALL), THEME)
+    fitted = _fitted(wide, narrow)
+    scripts = (drawing, *re.findall(r"<script[^>]*>(.*?)</script>", plot, re.DOTALL), THEME, fitted)
     legend = "".join(f'<li><span class="{kind}">{mark}</span> {name}</li>' for kind, (mark, name, _) in KINDS.items())
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -88,9 +93,56 @@ def page(confusion: Confusion, title: str, subtitle: str, signature: str = "") -
         f"<script>{drawing}</script>\n<main>\n<h1>{html.escape(title)}</h1>\n<p>{html.escape(subtitle)}</p>\n"
         f'<ul class="legend">{legend}</ul>\n'
         f'<div class="scroll" tabindex="0" role="group" aria-label="Heatmap">{plot}</div>\n'
-        f"<script>{THEME}</script>\n{_top(rows, columns, counts)}\n{_table(rows, columns, counts)}\n"
+        f"<script>{THEME}</script>\n<script>{fitted}</script>\n"
+        f"{_top(rows, columns, counts)}\n{_table(rows, columns, counts)}\n"
         f'<p class="signature">{html.escape(signature)}</p>\n</main>\n</body>\n</html>\n'
     )
+
+
+def _frame(rows: Sequence[str], columns: Sequence[str], most: int) -> dict[str, Any]:
+    """Return the names of at most so many letters along the axes, and a size that has room for them."""
+    longest = min(max(map(len, columns)), most)
+    return {
+        "width": max(60 + 11 * longest + 44 * len(columns), 360),
+        "height": max(60 + 6 * longest + 30 * len(rows), 300),
+        "margin": {"l": 40 + 7 * longest, "t": 40 + 6 * longest, "r": 20 + 4 * longest, "b": 20},
+        "xaxis.ticktext": [_safe(_shortened(name, most)) for name in columns],
+        "yaxis.ticktext": [_safe(_shortened(name, most)) for name in rows],
+    }
+
+
+def _shortened(name: str, most: int) -> str:
+    """Return the beginning and the end of a long name, because names that differ often share one of them.
+
+    >>> _shortened("EMAIL_ADDRESS", 13), _shortened("EMAIL_ADDRESS_OF_A_PERSON", 13)
+    ('EMAIL_ADDRESS', 'EMAIL_…PERSON')
+    """
+    if len(name) <= most:
+        return name
+    end = (most - 1) // 2
+    return f"{name[: most - 1 - end]}…{name[-end:]}"
+
+
+def _fitted(wide: dict[str, Any], narrow: dict[str, Any]) -> str:
+    """Return a script that chooses the names along the axes by the width of the screen."""
+    frames = json.dumps([wide, narrow]).replace("<", "\\u003c")  # which cannot end the script
+    return f"""
+(() => {{
+  const screen = matchMedia("{NARROW_SCREEN}"), frames = {frames};
+  const choose = () => {{
+    const plot = document.getElementById("{DIV}"), frame = frames[Number(screen.matches)];
+    for (const side of ["width", "height"]) plot.parentElement.style[side] = `${{frame[side]}}px`;
+    Plotly.relayout(plot, frame);
+  }};
+  if (screen.matches) choose();
+  screen.addEventListener("change", choose);
+}})();
+"""
+
+
+def _broken(label: str) -> str:
+    """Return a label in lines that fit in the box beside a cell."""
+    return "<br>".join(_safe(label[at : at + LINE]) for at in range(0, len(label), LINE))
 
 
 def _layer(kind: str, rows: Sequence[str], columns: Sequence[str], counts: Sequence[Sequence[int]]) -> dict[str, Any]:
@@ -112,7 +164,7 @@ def _layer(kind: str, rows: Sequence[str], columns: Sequence[str], counts: Seque
         "texttemplate": "%{text}",
         "hovertext": [
             [
-                "" if n is None else f"gold {_safe(a)}<br>predicted {_safe(b)}<br>count {n}"
+                "" if n is None else f"{_broken(f'gold {a}')}<br>{_broken(f'predicted {b}')}<br>count {n}"
                 for b, n in zip(columns, row, strict=True)
             ]
             for a, row in zip(rows, shown, strict=True)
@@ -211,6 +263,7 @@ STYLE = (
     "caption{text-align:left;font-weight:600;padding:.5rem 0}"
     "caption span{display:inline-block;position:sticky;left:0;max-width:calc(100vw - 2rem)}"
     "h2{font-size:1rem;margin:1rem 0 .2rem}ol{margin:.2rem 0;padding-left:2rem;font-size:.9rem}"
+    "li{overflow-wrap:anywhere}"
     "td.sum{color:var(--soft)}"
     "@media print{@page{size:A4 landscape;margin:10mm}:root{color-scheme:light}main{padding:0;max-width:none}"
     "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}.scroll{overflow:visible}.modebar{display:none}"

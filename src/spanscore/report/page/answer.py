@@ -89,17 +89,24 @@ def notes(result: Result, more: Sequence[str] = ()) -> tuple[list[str], list[str
     """Return the notes to read before trusting the numbers (such as what was left out), and the others."""
     said = [one for one in (*result.warnings, *more) if not one.startswith(SAID)]
     first = [one for one in said if any(part in one for part in FIRST)]
-    rest = [one for one in said if one not in first]
-    if result.not_looked_for:
-        names = ", ".join(result.not_looked_for)
-        named = set(result.not_looked_for)
-        by_type = max(result.scores, key=lambda one: len(named & set(one.by_type)))
-        spans = sum(int(hits(by_type, name)[3]) for name in named & set(by_type.by_type))
-        counted = f"{plural(spans, 'span')}, counted as missed"
-        if any(one.measure.type_blind for one in result.scores):
-            counted += " where no other prediction covers them"
-        first.insert(0, f"Not looked for by the detector: {names} ({counted if spans else 'no spans'}).")
-    return first, rest
+    return first, [one for one in said if one not in first]
+
+
+def skipped_types(result: Result) -> tuple[str, str] | None:
+    """Return the note on the types that the detector does not look for, the first one; None if it looks for all.
+
+    It is different for a measure that compares types and for one that does not, where other predictions may cover them.
+    """
+    if not result.not_looked_for:
+        return None
+    names = ", ".join(result.not_looked_for)
+    named = set(result.not_looked_for)
+    by_type = max(result.scores, key=lambda one: len(named & set(one.by_type)))
+    spans = sum(int(hits(by_type, name)[3]) for name in named & set(by_type.by_type))
+    counted = f"{plural(spans, 'span')}, counted as missed"
+    compared, ignored = (counted, f"{counted} where no other prediction covers them") if spans else ("no spans",) * 2
+    said = "Not looked for by the detector"
+    return f"{said}: {names} ({compared}).", f"{said}: {names} ({ignored})."
 
 
 def hits(scores: Scores, label: str | None = None) -> list[float]:

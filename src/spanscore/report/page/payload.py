@@ -16,7 +16,7 @@ import numpy as np
 from spanscore.align.annotators import ALL, DOCUMENT
 from spanscore.corpus.annotators import ANNOTATOR
 from spanscore.report.page.annotators import AnnotatorColumns, Marks, annotators_of
-from spanscore.report.page.answer import GOLD, answers, hits, is_linking, leak_measure, notes
+from spanscore.report.page.answer import GOLD, answers, hits, is_linking, leak_measure, notes, skipped_types
 from spanscore.report.page.examples import ENTITY, Examples, encodable
 from spanscore.report.page.frequent import Frequent
 from spanscore.result import NUMBERS
@@ -181,6 +181,7 @@ class Payload:
         first, rest = notes(self.result, self.notes)
         if self.result.settings.get("annotator") == ALL:
             first.append("Every annotator counts: a document is scored once for each annotator who saw it.")
+        skipped = skipped_types(self.result)
         found = zip(self.result.scores, answers(self.result, bootstrap, self.gold), self._frequent, strict=True)
         return {
             "version": __version__,
@@ -195,6 +196,7 @@ class Payload:
             "confidence": bootstrap.level,
             "inputs": self.result.inputs,
             "notes": [encodable(one) for one in (*first, *rest)],
+            "skipped": skipped and [encodable(one) for one in skipped],
             "important": len(first),
             "shard": SHARD,
             "lanes": self._lanes(),
@@ -229,6 +231,7 @@ class Payload:
             "slices": {key: _slices(one, bootstrap, key) for key in self._keys},
             "confusion": [[codes[a], codes[b], count] for (a, b), count in one.confusion.items()],
             "masking": one.judgement.exposure is not None,
+            "blind": one.measure.type_blind or not one.judgement.typed,
             "outcomes": _outcomes(one, label),
             "curves": _curves(curves),
         }

@@ -2,7 +2,7 @@
 import { bodyOf, breakable, button, byId, fill, folded, grouped, h, scrolling, visible } from "./dom.js";
 import { NAMES, between, measured, shown } from "./numbers.js";
 import { state } from "./state.js";
-import { showExamples, view } from "./view.js";
+import { hasScores, showExamples, view } from "./view.js";
 
 /** @import { AgreementRow, Coefficient, Interval } from "./types" */
 
@@ -134,7 +134,7 @@ function typesTable() {
   /** @type {(one: (typeof systems)[number], type: string | null) => HTMLElement} */
   const own = (one, type) => {
     const found = type === null ? one.overall : one.types.find(([name]) => name === type)?.[1];
-    return withInterval(found?.f, found?.interval?.f);
+    return found && hasScores(type, found.recall) ? withInterval(found.f, found.interval?.f) : h("td", {}, "–");
   };
   return scrolling("Agreement by type", h("table", { id: "agreement-types" },
     h("caption", {}, `F${head.beta} by ${scores.measure}${systems.length ? ": a system that agrees with the gold data as well as annotators agree with each other is as good as one of them" : ""}`),

@@ -33,14 +33,15 @@ export function drawAnswer() {
   const { answer } = scores;
   const measure = answer.kind === "leak" ? { m: head.measures.indexOf(answer.tiles[0].measure ?? "") } : {};
   const most = `${isReview() ? "Most disputed" : "Worst"} ${answer.worst.length === 1 ? "type" : "types"}: `;
-  const worst = answer.worst.map(([name, missed, annotated], i) => [
-    i ? ", " : "",
-    button([h("b", {}, visible(name)), ` ${ofTotal(missed, annotated)}`], () => showExamples({ ...measure, g: head.labels.indexOf(name) }), { class: "plain", id: `worst-${i}` }),
+  // The stop is part of the button, because a long name fills the line.
+  const worst = answer.worst.map(([name, missed, annotated], i, all) => [
+    button([h("b", {}, visible(name)), " ", h("span", { class: "unbroken" }, ofTotal(missed, annotated), h("span", { class: "stop" }, i + 1 < all.length ? "," : "."))], () => showExamples({ ...measure, g: head.labels.indexOf(name) }), { class: "plain", id: `worst-${i}` }),
+    " ",
   ]);
   const who = head.systems.length > 1 && !isReview() ? `${visible(scores.system)}: ` : "";
   fill(byId("answer"),
     h("p", { id: "lead" }, who, unbroken(answer.lead)),
-    worst.length || answer.documents ? h("p", { id: "worst" }, worst.length ? [most, worst, ". "] : null, unbroken(answer.documents ?? "")) : null,
+    worst.length || answer.documents ? h("p", { id: "worst" }, worst.length ? [most, worst] : null, unbroken(answer.documents ?? "")) : null,
     h("ul", { id: "tiles", "aria-label": "Key numbers" }, answer.tiles.map((tile) =>
       h("li", { class: tile.value && ["leak", "documents"].includes(tile.name) ? "tile alarm" : "tile", "data-tile": tile.name },
         h("p", { class: "label" }, tile.label),
@@ -59,12 +60,15 @@ const BANNERS = {
 };
 
 export function drawNotes() {
-  const { notes, important, text } = view.head;
+  const { head, scores } = view;
+  const { notes, important, text, skipped } = head;
   const list = (/** @type {string[]} */ some) => h("ul", {}, some.map((one) => h("li", {}, visible(one))));
-  const [first, rest] = [notes.slice(0, important), notes.slice(important)];
+  const first = [...(skipped ? [skipped[Number(scores.blind)]] : []), ...notes.slice(0, important)];
+  const rest = notes.slice(important);
+  const open = byId("notes").querySelector("details")?.open ?? false;
   byId("banner").textContent = BANNERS[text];
-  byId("notes").hidden = !notes.length;
+  byId("notes").hidden = !first.length && !rest.length;
   byId("notes").className = first.length ? "" : "quiet";
   fill(byId("notes"), h("h2", { id: "notes-title" }, first.length ? "Before you trust the numbers" : "Notes"), first.length ? list(first) : null,
-    rest.length ? h("details", {}, h("summary", {}, first.length ? plural(rest.length, "more note") : plural(rest.length, "note")), list(rest)) : null);
+    rest.length ? h("details", { open }, h("summary", {}, first.length ? plural(rest.length, "more note") : plural(rest.length, "note")), list(rest)) : null);
 }

@@ -59,6 +59,7 @@ function draw(changed) {
   if (fresh) useScores();
   else if (any("vs")) usePair();
   if (fresh || any("theme")) drawControls();
+  if (fresh) drawNotes();
   if (fresh || any("vs")) drawAnswer();
   if (fresh || any("by", "sort", "ci", "cn")) drawNumbers();
   if (fresh || any("ci", "ag")) drawAnnotators();
@@ -110,7 +111,6 @@ async function begin() {
     byId("systems-title").textContent = "Comparison of annotators";
     byId("frequent-title").textContent = "Frequent disagreements";
   }
-  drawNotes();
   drawAbout();
   whenChanged(draw);
   draw(everything());

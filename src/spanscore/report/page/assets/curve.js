@@ -3,7 +3,7 @@ import { bodyOf, breakable, button, byId, choice, fill, grouped, h, labelled, li
 import { NAMES, shown } from "./numbers.js";
 import { curvePlot } from "./plots.js";
 import { change, state } from "./state.js";
-import { view } from "./view.js";
+import { hasScores, notLookedFor, view } from "./view.js";
 
 /** @import { Curve, Curves } from "./types" */
 
@@ -97,7 +97,8 @@ export function moveThreshold() {
   slider.setAttribute("aria-valuetext", description);
   byId("threshold").textContent = at === count - 1 ? `all predictions kept (lowest score ${threshold(curves.threshold[at])})` : description;
   const typed = curves.types.filter((one) => one.type !== null);
-  const rows = typed.length ? typed : curves.types;
+  const said = (/** @type {Curve} */ one) => hasScores(one.type, one.recall.at(-1) ?? null);
+  const rows = (typed.length ? typed : curves.types).filter(said);
   /** @type {[string, (one: Curve) => string, boolean][]} */
   const all = [
     ...NAMES.map((number) => /** @type {[string, (one: Curve) => string, boolean]} */ ([nameOf(number), (one) => shown(one[number[0]][at]), rows.some((one) => has(one, number))])),
@@ -111,6 +112,6 @@ export function moveThreshold() {
   fill(byId("at-note"), "AP: average precision over all thresholds; ECE: expected calibration error", overall.length ? [". Over all types only: ", listedWhole(overall)] : "");
   fill(byId("at"), scrolling("Scores at the threshold", h("table", { id: "at-threshold", "aria-describedby": "at-note" },
     headRow("type", ...columns.map(([text]) => text)),
-    h("tbody", {}, curves.types.map((one) => h("tr", one === type ? { class: "selected" } : {}, h("th", { scope: "row" }, one.type === null ? ALL : breakable(one.type)), columns.map(([, text]) => h("td", {}, text(one)))))))));
+    h("tbody", {}, curves.types.map((one) => h("tr", one === type ? { class: "selected" } : {}, h("th", { scope: "row" }, one.type === null ? ALL : breakable(one.type), said(one) ? null : notLookedFor()), columns.map(([, text]) => h("td", {}, said(one) ? text(one) : "–"))))))));
   fill(byId("curve"), curvePlot(type.recall, type.precision, at, (i) => change({ t: curves.threshold[i] })));
 }

@@ -94,8 +94,10 @@ export function drawList() {
   }
 }
 
-/** What to say if nothing is listed: nothing matches, or only correct examples do. */
+/** What to say if nothing is listed: there is nothing, nothing matches, or only correct examples do. */
 function noneListed() {
+  const { examples, overall } = view.scores;
+  if (!examples.doc.length) return overall.annotated || overall.predicted ? "There are no examples." : "There are no examples, because nothing is annotated or predicted.";
   const right = state.v === "errors" ? view.counts[CORRECT] ?? 0 : 0;
   if (!right) return "No examples match these filters.";
   const said = isReview() ? `No disagreements: ${right === 1 ? "the only span is" : `all ${grouped(right)} are`} the same. `

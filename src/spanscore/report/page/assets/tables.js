@@ -4,7 +4,7 @@ import { NAMES, measured, missedBar, ofTotal, shown } from "./numbers.js";
 import { beaten } from "./pairs.js";
 import { sparkline } from "./plots.js";
 import { SOME, change, state } from "./state.js";
-import { selectSystem, showExamples, view } from "./view.js";
+import { hasScores, notLookedFor, selectSystem, showExamples, view } from "./view.js";
 
 /** @import { Changes } from "./state.js" */
 /** @import { Numbers } from "./types" */
@@ -143,18 +143,28 @@ function systemsTable() {
     }))));
 }
 
+/**
+ * A row of the table without the scores of a type that the detector does not look for, unless its predictions of other types count.
+ * @param {[string, Numbers]} row
+ * @returns {[string, Numbers]}
+ */
+function lookedFor([name, numbers]) {
+  if (hasScores(name, numbers.recall)) return [name, numbers];
+  return [name, { ...numbers, recall: null, precision: null, f: null, interval: undefined }];
+}
+
 export function drawNumbers() {
   const { head, scores } = view;
   const keys = Object.keys(scores.slices);
   const by = keys.includes(state.by) ? state.by : "type";
-  const rows = (by === "type" ? scores.types : scores.slices[by]).slice();
+  const rows = by === "type" ? scores.types.map(lookedFor) : scores.slices[by].slice();
   /** @type {(name: "ci" | "cn", text: string) => HTMLElement} */
   const toggle = (name, text) => button(text, () => change({ [name]: state[name] === "1" ? "" : "1" }), { id: `toggle-${name}`, "aria-pressed": String(state[name] === "1") });
   const tools = h("div", { class: "row tools" },
     keys.length ? labelled("split by", choice("by", [["type", "type"], .../** @type {[string, string][]} */ (keys.map((key) => [key, short(key)]))], by, (chosen) => change({ by: chosen, sort: "-missed" }))) : null,
     toggle("ci", "intervals"), toggle("cn", "all counts"));
   if (!rows.length) {
-    fill(bodyOf("numbers"), systemsTable(), tools, h("p", { class: "none" }, "This measure has no scores by type."));
+    fill(bodyOf("numbers"), systemsTable(), tools, h("p", { class: "none" }, scores.overall.annotated ? "This measure has no scores by type." : "No type has annotations that this measure counts, so there are no scores by type."));
     return;
   }
   const columns = columnsOf(rows);
@@ -179,9 +189,9 @@ export function drawNumbers() {
       h("tbody", {}, all, rows.map(([name, numbers]) => {
         const curve = curveOf(name);
         return h("tr", { "data-row": by === "type" ? `ty=${code(name)}` : `sl=${by}=${head.slices[by].values.indexOf(name)}` },
-          h("th", { scope: "row" }, button(breakable(name), () => select(name), { class: "plain" }), by === "type" && head.not_looked_for.includes(name) ? h("span", { class: "tag" }, "not looked for") : null),
+          h("th", { scope: "row" }, button(breakable(name), () => select(name), { class: "plain" }), by === "type" && head.not_looked_for.includes(name) ? notLookedFor() : null),
           cells(numbers, code(name), columns, slice(name)),
-          curves ? h("td", { class: "spark" }, curve ? sparkline(curves.threshold, curve.recall) : null) : null,
+          curves ? h("td", { class: "spark" }, curve && hasScores(name, numbers.recall) ? sparkline(curves.threshold, curve.recall) : null) : null,
           state.cn === "1" ? counts(numbers) : null);
       })))));
 }

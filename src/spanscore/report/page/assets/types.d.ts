@@ -121,6 +121,7 @@ export interface Scores {
   slices: Record<string, [string, Numbers][]>;
   confusion: [number, number, number][];
   masking: boolean; // whether the measure is about what masking leaves readable
+  blind: boolean; // whether the types of predictions do not matter
   outcomes: { verdicts: string[]; types: number[][] } | null; // gold spans by type (its code first) and verdict; null if types are compared
   curves: Curves | null;
   answer: Answer;
@@ -175,6 +176,7 @@ export interface Head {
   confidence: number;
   inputs: { gold: Input; systems: Record<string, Input> };
   notes: string[];
+  skipped: [string, string] | null; // the note on types that are not looked for, where types are compared and where they are not
   important: number; // how many of the notes are about data that was not scored
   shard: number;
   lanes: number[];

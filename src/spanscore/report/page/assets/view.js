@@ -1,7 +1,7 @@
 // What the page shows now: the selected scores, and the listed examples.
 import { pairFor, statuses, suspects } from "./pairs.js";
 import { change, CLEAR, state } from "./state.js";
-import { byId } from "./dom.js";
+import { byId, h } from "./dom.js";
 
 /** @import { Head, Pair, Scores } from "./types" */
 /** @import { Changes } from "./state.js" */
@@ -63,6 +63,20 @@ export function isNarrow() {
  */
 export function selectSystem(s) {
   change({ s, at: 0, ct: "", t: "", fs: "", a: "" });
+}
+
+/**
+ * Whether the scores of a type say something: not those of a type that the detector does not look for, where types are compared.
+ * @param {string | null} name
+ * @param {number | null} recall
+ */
+export function hasScores(name, recall) {
+  return view.scores.blind || name === null || !view.head.not_looked_for.includes(name) || Boolean(recall);
+}
+
+/** The tag of a type that the detector does not look for. */
+export function notLookedFor() {
+  return h("span", { class: "tag" }, "not looked for");
 }
 
 /** @param {Changes} changes */
