@@ -48,7 +48,7 @@ WHY = {
     "b_cubed": "Mentions are compared by boundaries: only Bob and the phone number are on both sides. Mentions without an entity form one cluster.",
     "sandbox.instance": "Only Bob has the same start, length and kind.",
     "sandbox.instance-relax": "Same start, and a length that differs by at most two: no other prediction qualifies.",
-    "sandbox.token": "Tokens separated by white space, at the same offset, by kind.",
+    "sandbox.token": "Tokens separated by whitespace, at the same offset, by kind.",
     "semeval.strict": "Five one-to-one pairs, one of them correct in boundaries and type. One of the two predictions for the organization is left over.",
     "semeval.exact": "The phone number is correct too.",
     "semeval.partial": "Three overlapping pairs count half.",

@@ -217,7 +217,7 @@ def test_brat_folders_of_annotators(tmp_path: Path) -> None:
         ss.read(tmp_path / "data", "brat(annotator=all)")
     (tmp_path / "flat").mkdir()
     (tmp_path / "flat" / "d.ann").write_text("T1\tPER 0 3\tAnn\n")
-    with pytest.raises(ss.InputError, match="in no annotator's folder"):
+    with pytest.raises(ss.InputError, match="not in an annotator's folder"):
         ss.read(tmp_path / "flat", "brat(annotator=all)")
 
 

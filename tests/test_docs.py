@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pkgutil
 import re
@@ -11,7 +12,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import spanscore
+from calls import write
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -32,13 +36,68 @@ def test_the_import_graph_is_what_the_code_draws() -> None:
     assert made["page"]() == written, "run python docs/architecture.py"
 
 
+def named_functions(text: str) -> list[str]:
+    """Everything on a page that is written like a function of a room."""
+    rooms = {path.stem for path in Path(spanscore.__file__).parent.iterdir()}
+    return [name for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", text) if name.partition(".")[0] in rooms]
+
+
 def test_every_function_on_the_page_of_the_architecture_exists() -> None:
     text = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
-    rooms = {path.stem for path in Path(spanscore.__file__).parent.iterdir()}
-    names = [name for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", text) if name.partition(".")[0] in rooms]
+    names = named_functions(text)
     assert len(names) > 50
     for name in names:
         assert pkgutil.resolve_name(f"spanscore.{name}") is not None, name
+
+
+CALLED = """
+import sys
+called = set()
+def note(frame, event, argument):
+    module = frame.f_globals.get("__name__", "")
+    if event == "call" and module.startswith("spanscore."):
+        called.add(f"{module}.{frame.f_code.co_qualname}")
+from spanscore.cli import main
+sys.setprofile(note)
+try:
+    main()
+finally:
+    sys.setprofile(None)
+    print("called", *sorted(called), sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("command", ["score", "run"])
+def test_the_functions_on_the_page_of_the_architecture_are_called(command: str, tmp_path: Path) -> None:
+    text = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    section = (
+        text.partition(f"## One document through `{command}`")[2].partition("\n## ")[0].partition("Variations:")[0]
+    )
+    if command == "score":
+        call = re.search(r"\nspanscore (.*)", section)
+        assert call is not None
+        arguments = [str(DOCS.parent / one) if one.startswith("examples") else one for one in call[1].split()]
+    else:
+        document = {
+            "id": "d",
+            "text": "Mail ann@example.org",
+            "spans": [{"start": 5, "end": 20, "label": "EMAIL_ADDRESS"}],
+        }
+        write(tmp_path / "data.jsonl", [document])
+        arguments = ["run", "data.jsonl", "--detector", "presidio(model=blank)", "--language", "en", "-o", "out"]
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    called = done.stdout.partition("\ncalled\n")[2].split()
+    for name in named_functions(section):
+        found = pkgutil.resolve_name(f"spanscore.{name}")
+        found = getattr(found, "func", getattr(found, "fget", found))  # what a property calls
+        found = getattr(found, "__func__", found)
+        if inspect.ismodule(found) or name == "align.resolve.resolved":  # that one only if asked to
+            continue
+        own = inspect.unwrap(found) if inspect.isroutine(found) else getattr(found, "callback", found)
+        place = f"{own.__module__}.{own.__qualname__}"
+        assert any(one == place or one.startswith(f"{place}.") for one in called), name
 
 
 def test_the_package_on_the_page_of_extensions_works(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_an_endless_input_is_refused(source: str, data: Path, monkeypatch: pytes
     monkeypatch.setattr(sources, "MAX_LINE", 9 << 20)
     if source == "blanks":
         (data / "blanks").write_bytes(b" \n" * (5 << 20))
-    with pytest.raises(ss.InputError, match="longer than 9 MB|more than 9 MB of white space"):
+    with pytest.raises(ss.InputError, match="longer than 9 MB|more than 9 MB of whitespace"):
         ss.read(data / source, "spanscore" if source == "/dev/zero" else None)
 
 

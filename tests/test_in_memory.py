@@ -117,7 +117,7 @@ def test_spacy_there_and_back() -> None:
 
 def test_what_spacy_cannot_hold_is_counted() -> None:
     corpus = ss.Corpus.from_arrays(["d"], [0, 0], [0, 1], [3, 3], ["A", "B"], text=["abc"])
-    with pytest.warns(UserWarning, match="lost: overlapping spans \\(1\\)"):
+    with pytest.warns(UserWarning, match="dropped: overlapping spans \\(1\\)"):
         (doc,) = corpus.to_spacy()
     assert [one.label_ for one in doc.ents] == ["A"]
 

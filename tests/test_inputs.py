@@ -216,7 +216,7 @@ def test_check_finds_what_is_wrong(tmp_path: Path) -> None:
         "duplicate span": 1, "empty span": 1, "space at boundary": 1, "half word": 2, "labelled two ways": 1, "similar labels": 2,
     }  # fmt: skip
     told = [one.message for one in check(gold).files[0].findings]
-    assert "1 span that begins or ends with white space." in told
+    assert "1 span that begins or ends with whitespace." in told
     assert "2 spans that begin or end inside a word." in told
     write(tmp_path / "gold.jsonl", [{"id": "d", "text": text, "spans": [{"start": 0, "end": 7, "label": "PERSON"}]}])
     write(

@@ -134,7 +134,7 @@ def test_without_text_every_character_counts_and_the_result_says_so() -> None:
     result = ss.score(gold, pred, ["leak", "leak(ignore=none)"])
     assert [one.counts["partly"] for one in result.scores] == [1, 1]
     assert result.warnings == (
-        "gold: 1 document without text; in leak, white space and punctuation of its spans count too.",
+        "gold: 1 document without text; in leak, whitespace and punctuation of its spans count too.",
     )
     assert not ss.score(corpus([("A", 0, 9)], "Ana Lopez,"), pred, FAMILY).warnings
 

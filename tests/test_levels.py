@@ -12,9 +12,9 @@ import spanscore as ss
 from spanscore.analysis.conditions import Condition
 from spanscore.analysis.gate import read_results
 from spanscore.engine import Inputs, Plan, evaluate, ranges
-from spanscore.engine.evaluate import with_shared_types
 from spanscore.engine.partial import assemble
 from spanscore.engine.rescore import rescore
+from spanscore.engine.task import Task
 from spanscore.formats import spanscore as own
 from spanscore.result import tables, tallies
 from spanscore.result.files import to_json
@@ -160,7 +160,8 @@ def test_several_processes_give_the_same_bytes(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(ranges, "WORTHWHILE", 1000)
     gold, pred = write(tmp_path / "gold.jsonl", GOLD, 100), write(tmp_path / "pred.jsonl", PRED, 100)
     plan = Plan.of(["exact", "iou"], levels="pii,branch,raw", gold_map={"DATE": None}, shared_types=True)
-    plan, inputs = with_shared_types(plan, Inputs.of(gold, {"pred": pred}))
+    task = Task(plan, Inputs.of(gold, {"pred": pred})).sharing_types()
+    plan, inputs = task.plan, task.inputs
     with ranges.RangeCounter(plan, inputs, 2) as counter:
         part = counter.count("pred", inputs.systems["pred"])
     assert part is not None

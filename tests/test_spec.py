@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +61,27 @@ def test_misspellings_say_what_was_expected(text: str, message: str) -> None:
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        'http(url="http://host/?key=SECRET"',
+        'http("http://host/?SECRET")',
+        "http(url='http://host/?SECRET)",
+        'http(url="http://host/?SECRET", url=b)',
+        "http(url=http://host/?SECRET)",
+        'command(run="./run --key \'SECRET")',
+        "command(run='API_KEY=SECRET ./run')",
+    ],
+)
+def test_messages_about_detectors_show_no_values(spec: str, tmp_path: Path) -> None:
+    with pytest.raises(ss.SpanscoreError) as error:
+        ss.run(ss.Corpus.from_documents([{"id": "a", "text": "Ann", "spans": []}]), spec, tmp_path / "out")
+    assert "SECRET" not in str(error.value)
+    with pytest.raises(ss.SpanscoreError) as error:
+        detector(spec, url="http://host/?SECRET").describe()
+    assert "SECRET" not in str(error.value)
+
+
 @pytest.mark.parametrize("blanks", [10_000, 100_000])
 @pytest.mark.parametrize("text", ["a{}(b=1)", "a(b={}1)", "a(b=1{})", "a({}b=1,{}c=2)", "{}a", 'a(b="{}', "a(,{}"])
 def test_parsing_takes_linear_time(text: str, blanks: int) -> None:
@@ -91,6 +113,13 @@ def test_every_value_explains_itself(registry: Registry[Any]) -> None:
             lambda: ss.read("x", "conl"),
             "There is no format 'conl'; did you mean 'conll'? List them with: spanscore formats.",
         ),
+        (lambda: measures.measure("strong_link_mach"), "did you mean 'strong_link_match'?"),
+        (lambda: measures.measure("all_tagging"), "did you mean 'all-tagging'?"),
+        (lambda: measures.measure("entity_match2"), "did you mean 'entity_match'?"),
+        (lambda: measures.measure("IOU"), "There is no measure 'IOU'; did you mean 'iou'?"),
+        (lambda: ss.read("x", "CoNLL"), "There is no format 'CoNLL'; did you mean 'conll'?"),
+        (lambda: ss.read("x", "jsonl"), "There is no format 'jsonl'; did you mean 'spanscore'?"),
+        (lambda: measures.measure("iou(unit=token)", unit="char"), "'iou(unit…': unit is given twice."),
         (lambda: detector("presido"), "There is no detector 'presido'; did you mean 'presidio'?"),
         (lambda: measures.measure("iou(treshold=1)"), "iou has no option 'treshold'; did you mean 'threshold'?"),
         (lambda: ss.read("x", "conll", colum=1), "conll has no option 'colum'; did you mean 'column'?"),

@@ -193,7 +193,7 @@ def test_several_correctors_and_wrong_files() -> None:
     (changed,) = corpora([{"id": "d1", "text": "Ann", "spans": []}])
     with pytest.raises(ss.InputError, match="the text differs"):
         ss.corrected(gold, changed)
-    with pytest.raises(ss.UsageError, match="labelstudio or doccano, not as conll"):
+    with pytest.raises(ss.UsageError, match="doccano or labelstudio, not as conll"):
         task_format("conll")
 
 
@@ -207,7 +207,7 @@ def test_tasks_with_new_ids_are_found_by_their_texts(tmp_path: Path) -> None:
     assert (first.id, [(one.start, one.end, one.label) for one in first.spans]) == ("d1", [(8, 11, "PER")])
     assert (second.id, second.spans) == ("d2", [])
     write(tmp_path / "export.jsonl", [{"id": n, "text": TEXT, "label": [[8, 11, "PER"]]} for n in (7, 8)])
-    assert 'document "8": another task is document "d1" too' in run(*call, cwd=tmp_path, code=2)[1]
+    assert 'document "8": several tasks refer to document "d1"' in run(*call, cwd=tmp_path, code=2)[1]
     write(tmp_path / "gold.jsonl", [*GOLD, {**GOLD[0], "id": "d3"}])
     write(tmp_path / "export.jsonl", [{"id": 7, "text": TEXT, "label": [[8, 11, "PER"]]}])
     assert 'document "7": this document is not in the gold data' in run(*call, cwd=tmp_path, code=2)[1]
@@ -226,7 +226,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert len(hidden.splitlines()) == 5
     for wrong, reason in (
         (["--to", "labelstudio"], "tasks need -o FILE"),
-        (["--to", "conll", "-o", "x"], "labelstudio or doccano"),
+        (["--to", "conll", "-o", "x"], "doccano or labelstudio"),
         (["a.jsonl", "--corrected", "b.jsonl", "-o", "x"], "and no predictions"),
         (["a.jsonl", "--min-systems", "2"], "between 1 and 1"),
     ):

@@ -16,6 +16,7 @@ import pytest
 import spanscore
 from spanscore import arguments
 from spanscore.compat.presidio import SpanEvaluator as Evaluator
+from spanscore.errors import UsageError
 from spanscore.pipeline import Job
 from spanscore.testing import pytest as assertions
 
@@ -108,5 +109,57 @@ def test_every_declared_type_is_a_class_or_checked_by_the_function_itself() -> N
     for annotation in declared:
         parsed = ast.walk(ast.parse(annotation, mode="eval")) if isinstance(annotation, str) else ()
         names = {one.id for one in parsed if isinstance(one, ast.Name)}
-        known = {"str", "int", "float", "Path", "Callable", "Mapping", *arguments.LISTS, *arguments.OPEN}
+        known = {"str", "int", "float", "bool", "Path", "Callable", "Mapping", "Literal"}
+        known |= {*arguments.LISTS, *arguments.OPEN, *arguments.CHOICES}
         assert names - known <= classes, annotation
+
+
+def test_values_that_are_no_choice_are_refused(tmp_path: Path) -> None:
+    """Each was taken for something else: text that should have been left out was masked."""
+    for text in ("none", "hidden", "Hide", "no", None):
+        with pytest.raises(UsageError, match="text must be 'show', 'mask' or 'hide', not"):
+            ss.run(G, REPLAY, tmp_path / "out", text=text)
+        with pytest.raises(UsageError, match="text must be 'show', 'mask' or 'hide', not"):
+            ss.score(G, B, "exact").save(tmp_path / "out", text=text)
+        if text is not None:
+            with pytest.raises(UsageError, match="text must be 'show', 'mask', 'hide' or None, not"):
+                ss.report(ss.score(G, B, "exact"), tmp_path / "r.html", text=text)
+    for name in ("shared_types", "resolve_gold"):
+        with pytest.raises(UsageError, match=f"{name} must be True or False, not str"):
+            ss.score(G, B, "exact", **{name: "false"})
+    for name in ("shared_types", "resume", "allow_missing_mappings"):
+        with pytest.raises(UsageError, match=f"{name} must be True or False, not str"):
+            ss.run(G, REPLAY, tmp_path / "out", **{name: "no"})
+    for align in ("none", "taxonom"):
+        with pytest.raises(UsageError, match=f"There is no alignment '{align}'"):
+            ss.run(G, REPLAY, tmp_path / "out", align=align)
+        with pytest.raises(UsageError, match=f"There is no alignment '{align}'"):
+            ss.score(G, B, "exact", align=align)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: ss.score(G, B, gold_fromat="conll"), "no argument of score 'gold_fromat'; did you mean 'gold_format'"),
+        (
+            lambda: ss.compare(G, {"a": B, "b": B}, permuttions=9),
+            "no argument of compare 'permuttions'; did you mean 'per",
+        ),
+        (lambda: ss.sweep(G, B, bin=3), "no argument of sweep 'bin'; did you mean 'bins'"),
+        (lambda: ss.run(G, REPLAY, score_treshold=0.5), "did you mean 'score_threshold'"),
+        (lambda: ss.run(G, REPLAY, entites=["A"]), "no argument of run 'entites'; did you mean 'entities'"),
+        (lambda: ss.run(G, REPLAY, taxonmy="x"), "did you mean 'taxonomy'"),
+        (lambda: ss.convert("a", "b", to_fromat="csv"), "no argument of convert 'to_fromat'; did you mean 'to_format'"),
+        (lambda: ss.score(G, B, keep_found=True), "no argument of score 'keep_found'"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_misspelled_arguments_are_named_with_what_was_meant(call: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        call()
+
+
+def test_too_few_arguments_name_the_function() -> None:
+    with pytest.raises(TypeError, match=r"^score\(\): missing a required argument: 'pred'"):
+        ss.score(G)

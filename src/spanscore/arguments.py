@@ -5,24 +5,34 @@ from __future__ import annotations
 import ast
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, get_args, overload
 
-from spanscore.errors import UsageError, printable
+from spanscore.errors import UsageError, printable, unknown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ALIASES = {"Conditions", "Data", "Extra", "GivenMap", "Level", "Range", "Resolve", "Systems", "Text"}
-OPEN = {"Any", "Literal", "bool", "object", *ALIASES}
+Text = Literal["show", "mask", "hide"]
+"""Write the text of documents as it is, its shape character by character, or nothing."""
+CHOICES = {"Text": get_args(Text)}
+"""The values of declared types that have a few."""
+ALIASES = {"Conditions", "Data", "Extra", "GivenMap", "Level", "Range", "Resolve", "Systems"}
+OPEN = {"Any", "object", *ALIASES}
 """Declared types that anything has, or that the function checks itself."""
 LISTS = {"Sequence", "Iterable", "Iterator", "tuple", "list"}
 
 
-def checked(function: F) -> F:
+@overload
+def checked(function: F) -> F: ...
+@overload
+def checked(*, settings: Collection[str]) -> Callable[[F], F]: ...
+def checked(function: F | None = None, *, settings: Collection[str] = ()) -> F | Callable[[F], F]:
     """Return the function with its arguments checked against its annotations.
+
+    `settings` are the names that it takes beside its own arguments, and passes on.
 
     >>> @checked
     ... def rate(share: float, names: str | Sequence[str] = ()) -> float: ...
@@ -32,8 +42,18 @@ def checked(function: F) -> F:
     >>> rate(1, [3])
     Traceback (most recent call last):
     spanscore.errors.UsageError: names must be text or a list of text, not a list with int.
+    >>> rate(1, nmes="a")
+    Traceback (most recent call last):
+    spanscore.errors.UsageError: There is no argument of rate 'nmes'; did you mean 'names'? Known: names, share.
     """
+    if function is None:
+        return cast("Callable[[F], F]", partial(_checked, settings=settings))
+    return _checked(function, settings=settings)
+
+
+def _checked(function: F, *, settings: Collection[str]) -> F:
     signature = inspect.signature(function)
+    takes_any = not settings and any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
     declared = {
         name: one.annotation
         for name, one in signature.parameters.items()
@@ -44,13 +64,29 @@ def checked(function: F) -> F:
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         __tracebackhide__ = True  # of pytest, so that failed assertions show the user's line
-        for name, value in signature.bind(*arguments, **named).arguments.items():
+        known = {name for name, one in signature.parameters.items() if one.kind in _NAMED} | set(settings)
+        if not takes_any and (other := next((name for name in named if name not in known), None)) is not None:
+            raise UsageError(unknown(f"argument of {function.__name__}", other, known - {"self", "cls"}))
+        try:
+            bound = signature.bind(*arguments, **named)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}(): {error}") from None
+        for name, value in bound.arguments.items():
             if name in declared:
                 for one in value if name in several else (value,):
                     check(name, one, declared[name])
         return function(*arguments, **named)
 
     return cast("F", call)
+
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def names_of(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of the arguments of a function that are given by name only."""
+    parameters = inspect.signature(function).parameters
+    return frozenset(name for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY)
 
 
 def check_fields(value: Any) -> None:
@@ -82,9 +118,18 @@ def _fits(value: Any, kind: ast.expr) -> bool:
             return isinstance(value, Mapping) and all(_fits(k, key) and _fits(v, item) for k, v in value.items())
         case ast.Subscript(value=ast.Name(id=name), slice=inside) if name in LISTS:
             return _is_list(value) and (name == "Iterable" or _all_fit(value, inside))
+        case ast.Subscript(value=ast.Name(id="Literal"), slice=inside):
+            return value in _constants(inside)
+        case ast.Name(id=name) if name in CHOICES:
+            return value in CHOICES[name]
         case ast.Subscript(value=ast.Name(id=name)) | ast.Name(id=name):
             return name in OPEN or _is_a(value, name)
     return True
+
+
+def _constants(inside: ast.expr) -> tuple[object, ...]:
+    listed = inside.elts if isinstance(inside, ast.Tuple) else [inside]
+    return tuple(one.value for one in listed if isinstance(one, ast.Constant))
 
 
 def _all_fit(value: Any, inside: ast.expr) -> bool:
@@ -122,7 +167,14 @@ def _described(kind: ast.expr) -> str:
 
 
 def _names(kind: ast.expr) -> list[str]:
-    words = {"str": "text", "int": "a whole number", "float": "a number", "Path": "a path", "Callable": "a function"}
+    words = {
+        "str": "text",
+        "int": "a whole number",
+        "float": "a number",
+        "bool": "True or False",
+        "Path": "a path",
+        "Callable": "a function",
+    }
     match kind:
         case ast.BinOp(left=left, right=right):
             return [*_names(left), *_names(right)]
@@ -136,6 +188,10 @@ def _names(kind: ast.expr) -> list[str]:
         case ast.Subscript(value=ast.Name(id=name), slice=inside) if name in LISTS:
             first = inside.elts[0] if isinstance(inside, ast.Tuple) else inside
             return ["a list" if _described(first) == "anything" else f"a list of {_described(first)}"]
+        case ast.Subscript(value=ast.Name(id="Literal"), slice=inside):
+            return [repr(one) for one in _constants(inside)]
+        case ast.Name(id=name) if name in CHOICES:
+            return [repr(one) for one in CHOICES[name]]
         case ast.Subscript(value=ast.Name(id=name)) | ast.Name(id=name):
             return [words.get(name, "anything" if name in OPEN else f"a {name}")]
     return ["anything"]

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import _thread
-import os
-import signal
-import time
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 
 LONGEST = 1500
@@ -38,83 +31,6 @@ class UsageError(SpanscoreError):
     """A call with an unknown name, an invalid value, or options that cannot be combined."""
 
 
-class TerminatedError(KeyboardInterrupt):
-    """A signal that ends the program; it passes through code that catches exceptions."""
-
-
-class Termination:
-    """The signal that ends the program, if one has arrived, and whether the command is still running."""
-
-    number: int | None = None
-    running = True
-    patience = 5.0
-    """Seconds that cleaning up may take."""
-    same = 1.0
-    """Seconds in which further signals count as the same one: a terminal that closes, or `timeout`, sends several."""
-    _since = 0.0
-
-    def __init__(self) -> None:
-        self.process_groups: set[int] = set()
-        """Those of the programs that the command has started, which end with it."""
-        self._starting = False
-
-    def arrive(self, number: int, _: object) -> None:
-        """End the command, and clean up files and processes on the way; once it has ended, exit at once.
-
-        The user's code may catch the exception for ever, so that a later signal ends the process at once, and so does a
-        thread after a while. Nothing is lost: what is written so far is complete after any kill.
-        """
-        if not self.running:
-            os._exit(128 + number)
-        if self.number is not None:
-            if time.monotonic() - self._since > self.same:
-                self._end(number)
-            return
-        self.number, self._since = number, time.monotonic()
-        # not a Thread: the signal may have interrupted the start of one, which holds a lock
-        _thread.start_new_thread(self._end_after, (self.patience, number))
-        if not self._starting:
-            self.check()
-
-    @contextmanager
-    def starting(self) -> Iterator[None]:
-        """Delay the exception while a program is started: nobody could end one that is not known yet."""
-        in_main = current_thread() is main_thread()  # which alone gets signals
-        try:
-            if in_main:
-                self._starting = True
-            yield
-        finally:
-            if in_main:
-                self._starting = False
-        self.check()
-
-    def end_programs(self) -> None:
-        """End the programs that are still running."""
-        for group in tuple(self.process_groups):
-            with suppress(OSError):
-                os.killpg(group, signal.SIGKILL)
-
-    def _end_after(self, seconds: float, number: int) -> None:
-        """End the process if it has not ended by itself."""
-        time.sleep(seconds)
-        self._end(number)
-
-    def _end(self, number: int) -> None:
-        """End the process and the programs that it has started, without cleaning up."""
-        self.end_programs()
-        os._exit(128 + number)
-
-    def check(self) -> None:
-        """Raise if a signal has arrived. Call this after the user's code, which may have caught the exception."""
-        if self.number is not None:
-            raise TerminatedError(f"ended by signal {self.number}")
-
-
-TERMINATION = Termination()
-"""That of this process; only the command line handles signals."""
-
-
 class MissingExtraError(SpanscoreError):
     """A feature whose optional dependency is not installed."""
 
@@ -136,12 +52,22 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to this one, or None."""
+    """Return the known name that is most similar to this one, the first of several, or None; case does not matter."""
     if len(name) > 100:  # the time to compare grows with the square of the length
         return None
-    from difflib import get_close_matches
+    from difflib import SequenceMatcher, get_close_matches
 
-    return next(iter(get_close_matches(name, list(known), n=1)), None)
+    folded: dict[str, str] = {}
+    for one in known:
+        folded.setdefault(one.casefold(), one)
+    close = set(get_close_matches(name.casefold(), list(folded)))
+    matcher = SequenceMatcher(b=name.casefold())
+
+    def similarity(one: str) -> float:
+        matcher.set_seq1(one)
+        return matcher.ratio()
+
+    return folded[max((one for one in folded if one in close), key=similarity)] if close else None
 
 
 def printable(text: str, limit: int = 60) -> str:
@@ -153,15 +79,6 @@ def printable(text: str, limit: int = 60) -> str:
     cut = text[:limit]
     shown = cut if cut.isprintable() else cut.encode("unicode_escape", "backslashreplace").decode("ascii")
     return shown + ("…" if len(text) > limit else "")
-
-
-def file_stamp(path: str) -> tuple[int, int]:
-    """Return the modification time and size of a file, to detect changes; zeros if there is no such file."""
-    try:
-        found = Path(path).stat()
-    except (OSError, ValueError):
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
 
 
 def listed(counts: Mapping[str, int]) -> str:

@@ -63,6 +63,15 @@ def is_output(name: str) -> bool:
     return name in OUTPUTS or _SHARD.fullmatch(name) is not None
 
 
+def file_stamp(path: str) -> tuple[int, int]:
+    """Return the modification time and size of a file, to detect changes; zeros if there is no such file."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
 @contextmanager
 def atomic_file(path: str | Path, *, mode: int = 0o666, follow: bool = True) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only once it is complete; pipes and devices are written directly.

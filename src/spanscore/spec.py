@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
@@ -25,6 +25,7 @@ _KEY = re.compile(r"[A-Za-z_]\w*")
 _BLANK = re.compile(r"\s*")
 _VALUE = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([^,"'()=]*)""", re.DOTALL)
 _ESCAPE = re.compile(r"""\\([\\"'])""")
+_BEFORE_VALUES = re.compile(r"""[^"'=:?#]*""")
 _BARE = re.compile(r"""[^,"'()=\s\\]+(?: [^,"'()=\s\\]+)*""")
 
 
@@ -48,7 +49,7 @@ class Spec:
         match = _NAME.match(whole)
         rest = whole[match.end() :].lstrip() if match else whole
         if match is None or (rest and not (rest[0] == "(" and rest[-1] == ")" and len(rest) > 1)):
-            raise UsageError(f"'{printable(text)}' cannot be parsed; write name or name(key=value, ...).")
+            raise UsageError(f"'{without_values(text)}' cannot be parsed; write name or name(key=value, ...).")
         return cls(match[0], tuple(_arguments(rest[1:-1], text))) if rest else cls(match[0])
 
     def __str__(self) -> str:
@@ -64,21 +65,33 @@ def _arguments(inside: str, text: str) -> Iterator[tuple[str, str]]:
         equals = _skip(inside, key.end()) if key else at
         if key is None or not inside.startswith("=", equals):
             hint = " Quote a value that contains a comma." if seen else ""
-            raise UsageError(f"'{printable(text)}': expected key=value at '{printable(inside[at:])}'.{hint}")
+            where = without_values(inside[at:])
+            raise UsageError(f"'{without_values(text)}': expected key=value at '{where}'.{hint}")
         if key[0] in seen:
-            raise UsageError(f"'{printable(text)}': {key[0]} is given twice.")
+            raise UsageError(f"'{without_values(text)}': {key[0]} is given twice.")
         seen.add(key[0])
         value = _VALUE.match(inside, _skip(inside, equals + 1))
         assert value is not None
         after = _skip(inside, value.end())
         if after < len(inside) and inside[after] != ",":
-            raise UsageError(f"'{printable(text)}': quote the value of {key[0]}: {key[0]}=\"...\".")
+            raise UsageError(f"'{without_values(text)}': quote the value of {key[0]}: {key[0]}=\"...\".")
         yield key[0], value[2].rstrip() if value[1] is None else _ESCAPE.sub(r"\1", value[1][1:-1])
         at = _skip(inside, after + 1)
 
 
+def without_values(text: str) -> str:
+    """Return a spec for a message up to its first value: values of detectors may be keys.
+
+    >>> without_values("iou(treshold)"), without_values('http(url="http://host?key=1"')
+    ('iou(treshold)', 'http(url…')
+    """
+    shown = _BEFORE_VALUES.match(text)
+    assert shown is not None
+    return printable(shown[0]) + ("…" if shown.end() < len(text) else "")
+
+
 def _skip(text: str, at: int) -> int:
-    """Return the position after any white space."""
+    """Return the position after any whitespace."""
     match = _BLANK.match(text, at)
     return match.end() if match else at
 
@@ -293,6 +306,13 @@ def parsed_share(text: str) -> float:
     return float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
 
 
+def joined(spec: str, arguments: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a spec with options from Python; what is in both is an error."""
+    if twice := next((key for key in options if key in arguments), None):
+        raise UsageError(f"'{without_values(spec)}': {twice} is given twice.")
+    return {**arguments, **options}
+
+
 class Registry(Generic[V]):
     """All values of one kind by name: those of a package of ours, and those that installed packages add.
 
@@ -300,9 +320,11 @@ class Registry(Generic[V]):
     through the entry points of the group `spanscore.measures`, `spanscore.formats` or `spanscore.detectors`.
     """
 
-    def __init__(self, base: type[V], package: str) -> None:
+    def __init__(self, base: type[V], package: str, others: Callable[[], Mapping[str, str]] = dict) -> None:
+        """Search a package; `others` are other names that users may misspell, and the names that they stand for."""
         self._base = base
         self._package = package
+        self._others = others
         self._found: dict[str, type[V]] = {}
         self._loaded: set[str] = set()
 
@@ -330,10 +352,7 @@ class Registry(Generic[V]):
         if not isinstance(spec, str):
             raise UsageError(f"expected a {self.kind}, not {type(spec).__name__}.")
         parsed = Spec.parse(spec)
-        arguments: dict[str, Any] = dict(parsed.arguments)
-        if twice := next((key for key in options if key in arguments), None):
-            raise UsageError(f"'{printable(spec)}': {twice} is given twice.")
-        return self.find(parsed.name).make({**arguments, **options})
+        return self.find(parsed.name).make(joined(spec, dict(parsed.arguments), options))
 
     def find(self, name: str) -> type[V]:
         """Return the class of this name."""
@@ -347,7 +366,9 @@ class Registry(Generic[V]):
         if name in self._added:
             found = self._found[name] = self._plug_in(self._added[name])
             return found
-        near = nearest(name, self.names())
+        own = {one: one for one in self.names()}
+        known = {**own, **self._others(), **own}  # our own names come first
+        near = known.get(nearest(name, known) or "")
         hint = f"; did you mean '{near}'?" if near else "."
         raise UsageError(f"There is no {self.kind} '{printable(name)}'{hint} List them with: spanscore {self.kind}s.")
 

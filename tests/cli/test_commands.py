@@ -270,7 +270,7 @@ def test_convert_counts_what_the_target_cannot_hold(folder: Path) -> None:
     one = {"id": "d", "text": "Ann", "spans": [{"start": 0, "end": 3, "label": "X", "score": 0.5}]}
     (folder / "a.jsonl").write_text(json.dumps(one) + "\n")
     said = run("convert", "a.jsonl", "out", "--to", "brat", cwd=folder).stderr.decode()
-    assert said == "out: its format cannot hold everything; lost: scores (1).\n"
+    assert said == "out: the format cannot store everything; dropped: scores (1).\n"
 
 
 def test_a_signature_column_and_a_label_that_nobody_has(folder: Path) -> None:

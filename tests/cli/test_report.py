@@ -44,7 +44,7 @@ def test_the_same_results_give_the_same_page(scored: Path) -> None:
 def test_files_that_have_moved_can_be_named(scored: Path) -> None:
     (scored / "gold.jsonl").rename(scored / "moved.jsonl")
     _, error = run("report", "out", cwd=scored, code=2)
-    assert "gold.jsonl is neither here nor in a folder above the results; give the places" in error
+    assert "gold.jsonl was not found in the current folder or above the results; give the places" in error
     assert "--gold" in error
     run("report", "out", "--gold", "moved.jsonl", "a=a.jsonl", "-o", "r.html", cwd=scored)
     assert (scored / "r.html").exists()
@@ -61,7 +61,7 @@ def test_a_plan_names_only_its_own_options(scored: Path) -> None:
     (scored / "out" / "tallies.npz").unlink(missing_ok=True)
     (scored / "gold.jsonl").unlink()
     _, error = run("plan", "--pilot", "out", cwd=scored, code=2)
-    assert "gold.jsonl is neither here nor" in error
+    assert "gold.jsonl was not found in the current folder" in error
     assert "--gold" not in error
 
 

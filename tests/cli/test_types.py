@@ -70,7 +70,7 @@ def test_the_taxonomy_itself(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "what"),
     [
-        (("types", "nothing"), "nothing: no such file, and no label set: AWS,"),
+        (("types", "nothing"), "nothing: this is neither a file nor a label set (label sets: AWS,"),
         (("types", "nothing.jsonl"), "nothing.jsonl: no such file"),
         (("types", "gold.jsonl", "--taxonomy", "none.tsv"), "none.tsv: cannot read the taxonomy"),
         (("score", "gold.jsonl", "pred.jsonl", "--level", "kind"), "There is no level 'kind'"),

@@ -90,7 +90,7 @@ def test_examples_without_annotation_do_not_count() -> None:
 
 
 def test_two_measures_of_one_name_are_refused() -> None:
-    with pytest.raises(ss.UsageError, match="two measures have one name"):
+    with pytest.raises(ss.UsageError, match="two measures have the same name"):
         registry.scorers.get("spanscore.scorer.v1")(measures=["iou", "iou(threshold=0.5)"])
 
 

@@ -149,7 +149,7 @@ def test_a_malformed_answer_is_a_failure_of_its_document(name: str, answer: Any)
     with serving(answer) as (url, _):
         (found,) = detector("http", url=url, request=name).detect([Document(id="d", text=TEXT, spans=[])])
     assert isinstance(found, Failure)
-    assert found.why.startswith("the service's answer does not have the shape that was named: Expected `")
+    assert found.why.startswith("the service's answer does not have the expected layout: Expected `")
 
 
 def test_a_custom_request(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_start_of_zero_is_left_out() -> None:
         (read_azure, {"results": {"errors": [{"id": "1", "error": {"code": "InvalidDocument"}}]}}, "InvalidDocument"),
         (read_azure, {"results": {"errors": [{"id": "1", "error": "boom"}]}}, "at `$.errors[0].error`"),
         (read_azure, {"results": {"documents": []}}, "has no documents"),
-        (read_azure, azure("utf16"), "not where its own texts are"),
+        (read_azure, azure("utf16"), "do not match the strings it returned"),
         (read_gcp, {"result": {"findingsTruncated": True}}, "left out some of its findings"),
         (read_gcp, {"error": {}}, "missing required field `result`"),
         (read_gcp, {"result": {"findings": [{"infoType": "EMAIL"}]}}, "Expected `object`, got `str`"),

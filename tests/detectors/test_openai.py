@@ -74,7 +74,7 @@ def test_faults_that_pass(port: int, prompt: str, fault: str) -> None:
     [
         ("slow", {"timeout": 0.2, "retries": 0}, "did not answer within 0.2 seconds"),
         ("type", {"labels": "PERSON", "retries": 1}, r"a type that it was not given \(2 tries\)"),
-        ("half", {"retries": 0}, r"not JSON by the schema \(1 try\)"),
+        ("half", {"retries": 0}, r"does not follow the JSON schema \(1 try\)"),
         ("cut", {"retries": 0}, "the model's answer is cut off"),
         ("always", {"retries": 1}, r"status 500 \(2 tries\)"),
         ("filter", {"retries": 0}, r"the service's content filter blocked the answer \(1 try\)"),

@@ -54,7 +54,7 @@ def test_the_unit_is_not_guessed_where_another_convention_fits(option: str, tmp_
     start, end = shifted.write(TEXT, *np.array([span[:2] for span in SPANS]).T)
     labels = [[int(low), int(high), label] for low, high, (_, _, label) in zip(start, end, SPANS, strict=True)]
     path = json_file(tmp_path / "a.jsonl", [{"id": i, "text": TEXT, "label": labels} for i in range(130)])
-    with pytest.raises(ss.InputError, match=r"inside a word or on white space; .*read the file with doccano") as caught:
+    with pytest.raises(ss.InputError, match=r"inside a word or on whitespace; .*read the file with doccano") as caught:
         ss.read(path)
     named = str(caught.value).partition("read the file with ")[2].partition(". The file")[0]
     assert set(spans(ss.read(path, named))) == set(SPANS)

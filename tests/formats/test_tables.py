@@ -1,4 +1,4 @@
-"""Tables: records with fields of any names, csv, Hugging Face's data, ai4privacy."""
+"""Tables: records with arbitrary field names, csv, Hugging Face's data, ai4privacy."""
 
 from __future__ import annotations
 

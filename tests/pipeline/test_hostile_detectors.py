@@ -117,7 +117,7 @@ PROGRAMS = {
     "an id that is null": "print(json.dumps({'id': None, 'spans': []}))\nsys.stdin.read()\n",
     "an id that is a list": "print(json.dumps({'id': ['d1'], 'spans': []}))\nsys.stdin.read()\n",
 }
-WORDS = {"silent": "did not answer within 0.5 seconds", "endless": "line of more than", "another": "another id than", "an": "another id than"}  # fmt: skip
+WORDS = {"silent": "did not answer within 0.5 seconds", "endless": "line of more than", "another": "a different id than", "an": "a different id than"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -365,7 +365,7 @@ def test_several_signals_leave_no_program_behind(end: str, tmp_path: Path) -> No
     patience = 5.0 if end == "its own cleaning up" else 0.0
     program = f"""
 from spanscore.cli import main
-from spanscore.errors import TERMINATION
+from spanscore.termination import TERMINATION
 TERMINATION.patience = {patience}
 main()
 """
@@ -402,3 +402,51 @@ def test_a_signal_that_nohup_ignores_stays_ignored(mine: Path) -> None:
     call = [sys.executable, "-m", "spanscore", "run", "data.jsonl", "--detector", "python(function=mine:find)"]
     ended = subprocess.run(["nohup", *call, "-o", "out"], cwd=mine, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
+
+
+PANICS = """
+import asyncio
+class PanicException(BaseException):
+    pass
+def panics(text, language):
+    raise PanicException("it is inside " + text)
+def cancels(text, language):
+    raise asyncio.CancelledError(text)
+"""
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+@pytest.mark.parametrize("name", ["panics", "cancels"])
+def test_exceptions_of_any_class_are_failures_without_text(mine: Path, name: str, jobs: str) -> None:
+    """Libraries in Rust raise a PanicException, whose message may quote the text, and it is no Exception."""
+    (mine / "mine.py").write_text(PANICS)
+    said = spanscore(*function(name, "--max-failures", "100", "--jobs", jobs, "-o", "out"), cwd=mine).stderr
+    assert json.loads((mine / "out" / "run.json").read_text())["failures"] == 40
+    refused = spanscore(*function(name, "--jobs", jobs, "-o", "other"), cwd=mine, code=2).stderr
+    kind = "PanicException" if name == "panics" else "CancelledError"
+    assert f"the function raised {kind} at mine.py:" in refused
+    assert "text 0" not in said + refused
+
+
+def test_programs_of_a_function_end_with_its_processes(mine: Path) -> None:
+    (mine / "mine.py").write_text(
+        "import os, subprocess\n"
+        "def child(text, language):\n"
+        "    running = subprocess.Popen(['sleep', '600'])\n"
+        "    with open('pids', 'a') as file:\n"
+        "        file.write(f'{running.pid}\\n')\n"
+        "    running.wait()\n"
+    )
+    call = [sys.executable, "-m", "spanscore", *function("child", "--jobs", "2", "-o", "out")]
+    environment = {**os.environ, "PYTHONPATH": str(mine)}
+    process = subprocess.Popen(call, cwd=mine, env=environment, stderr=subprocess.PIPE, text=True)
+    while not (mine / "pids").exists() or (mine / "pids").read_text().count("\n") < 2:
+        assert process.poll() is None
+        os.sched_yield()
+    process.terminate()
+    _, said = process.communicate(timeout=60)  # that waits for everyone who holds standard error
+    assert process.returncode == 143
+    assert "Traceback" not in said
+    for pid in (mine / "pids").read_text().split():
+        stat = Path(f"/proc/{pid}/stat")
+        assert not stat.exists() or stat.read_text().rpartition(") ")[2][0] == "Z"

@@ -205,7 +205,7 @@ def test_perturb_writes_files_that_can_be_read(folder: Path) -> None:
         (("gold.jsonl", "--with", "typos", "--seed", "-1"), "the seed must not be negative"),
         (("more.jsonl", "--with", "typos"), "the documents have meta.perturbation already"),
         (("notext.jsonl", "--with", "typos"), 'document "d": the document has no text'),
-        (("gold.jsonl", "--with", "swap-names:odd.tsv"), "odd.tsv:2: a line of a table of names has a name"),
+        (("gold.jsonl", "--with", "swap-names:odd.tsv"), "odd.tsv:2: each line needs a name"),
         (("gold.jsonl", "--with", "swap-names:half.tsv"), "some names have a group and others have none"),
         (("gold.jsonl", "--with", "swap-names:none.tsv"), "the table of names is empty"),
     ],

@@ -177,7 +177,7 @@ def test_what_cannot_be_swept_is_told() -> None:
     gold, pred = ranked([True], [0.5], annotated=1)
     for settings_, words in (
         ({"measures": "muc"}, "counts across documents"),
-        ({"measures": "exact", "resolve": "longest"}, "drops predictions whatever their scores"),
+        ({"measures": "exact", "resolve": "longest"}, "drops predictions regardless of score"),
         ({"measures": "exact", "bins": 0}, "bins must be"),
     ):
         with pytest.raises(UsageError, match=words):

@@ -43,7 +43,7 @@ def describe(account: Account) -> list[str]:
             "unscored": f"{plural(count, 'span')} {'is' if one else 'are'} neither right nor wrong ({detail})",
             "resolved": f"--resolve dropped {plural(count, 'span')} that overlap{'s' if one else ''} "
             f"{'a longer one' if detail == 'longest' else 'a higher-scoring one'}",
-            "textless": f"{plural(count, 'document')} without text; in {detail}, white space and punctuation of "
+            "textless": f"{plural(count, 'document')} without text; in {detail}, whitespace and punctuation of "
             f"{'its' if one else 'their'} spans count too",
             "sentenceless": f"{plural(count, 'document')} without a number of sentences, which {detail} "
             "needs: the leak score is undefined",

@@ -130,8 +130,8 @@ class Annotators:
     def agreed(self, choice: str) -> Corpus:
         """Return the spans (document, start, end, label) that enough annotators of a document have.
 
-        `union`: at least one; `majority`: more than half; `intersection`: all. Other attributes of a span are those of
-        the first annotator who has it, by name.
+        `union`: at least one; `majority`: more than half; `intersection`: all. Other attributes come from the
+        first annotator (by name) who has the span.
         """
         one = self.corpus
         order = np.lexsort((self.span, one.label, one.end, one.start, one.doc))

@@ -62,7 +62,7 @@ _reading_classes = _Classes(_reading_class)
 
 
 def white_space(codes: NDArray[Any]) -> Bools:
-    """Return which code points are white space."""
+    """Return which code points are whitespace."""
     found: Bools = _kinds_of(codes) == WHITE
     return found
 
@@ -172,7 +172,7 @@ class Letters:
         return doc, at - self._base[doc]
 
     def stripped(self, doc: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-        """Return the offsets of each token without the white space at its edges, of which most tokens have none.
+        """Return the offsets of each token without the whitespace at its edges, of which most tokens have none.
 
         >>> places = np.array([[0, 0], [0, 1], [1, 6]], np.int32)
         >>> [column.tolist() for column in Letters(["a \\n b "]).stripped(*places)]

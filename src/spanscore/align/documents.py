@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from spanscore.corpus.strings import Strings
 from spanscore.errors import InputError, plural, printable
+from spanscore.formats import class_of
 
 if TYPE_CHECKING:
     from spanscore.align.account import Account
@@ -70,14 +70,14 @@ def compare_texts(gold: Corpus, pred: Corpus, system: str) -> None:
 
 def changed_words(*formats: str) -> str:
     """Return a hint for systems that changed words but not their number, if all files are in a format of words."""
-    if not all(re.match(r"conll\b", one) for one in formats):
+    if not all(class_of(one).builds_text for one in formats):
         return ""
     return "; if words were changed, but not their number, read both files with conll(words=ignore)"
 
 
 def refuse_split_differently(gold: Corpus, pred: Corpus, system: str) -> None:
     """Refuse files with numbered documents, which have no ids of their own, if they are split differently."""
-    if len(gold) == len(pred) or not any(one.format.startswith("conll") for one in (gold, pred)):
+    if len(gold) == len(pred) or not any(class_of(one.format).builds_text for one in (gold, pred)):
         return
     texts = [None if one.text is None or not len(one) else one.text[0] for one in (gold, pred)]
     if None not in texts and texts[0] != texts[1]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ATTRIBUTE = INVENTED
 _BETWEEN = "\nᛮ\n"
-"""A word of no language between two mentions: it is neither white space, nor punctuation, nor a skip word."""
+"""A word of no language between two mentions: it is neither whitespace, nor punctuation, nor a skip word."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 

@@ -8,7 +8,8 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from spanscore.errors import InputError, file_stamp
+from spanscore.errors import InputError
+from spanscore.files import file_stamp
 
 _ENGLISH = """
     a an the this that these those some any each every either neither no all both such other another
@@ -91,7 +92,7 @@ def _presidio_default() -> SkipWords:
 def words_of(text: str) -> frozenset[str]:
     r"""Return the words of a list with one word per line.
 
-    Empty lines and lines that begin with a hash sign and a blank are ignored. White space is written `\n`, `\t`, `\r`,
+    Empty lines and lines that begin with a hash sign and a blank are ignored. Whitespace is written `\n`, `\t`, `\r`,
     `\v`, `\f`, `\s` (a blank) or `\uXXXX`, the empty word `\e`, and a backslash `\\`; any other backslash is itself.
 
     >>> sorted(words_of("# a comment\nof\n\\n\\s\n\\e\n#\n"))

@@ -11,7 +11,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from spanscore.errors import InputError, UsageError, file_stamp, printable, unknown
+from spanscore.errors import InputError, UsageError, printable, unknown
+from spanscore.files import file_stamp
 
 Level = Literal["pii", "branch", "type", "raw"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -78,6 +79,18 @@ class Taxonomy:
             own = tuple(Entry(str(row[0]), str(row[1]), str(row[2]), tuple(map(str, row[3]))) for row in rows)
             return cls.with_own(own, extends=bool(given["extends"]))
         return cls.read(given)
+
+    @classmethod
+    def chosen(
+        cls,
+        align: str | None,
+        taxonomy: Taxonomy | str | Path | Mapping[str, object] | None,
+        levels: str | Sequence[str],
+    ) -> Taxonomy | None:
+        """Return the taxonomy by which a user asks to align labels: with `align="taxonomy"`, a taxonomy, or levels."""
+        if align not in (None, "taxonomy"):
+            raise UsageError(unknown("alignment", str(align), ["taxonomy"]))
+        return None if align is None and taxonomy is None and not levels_of(levels) else cls.of(taxonomy)
 
     @classmethod
     def with_own(cls, own: tuple[Entry, ...], *, extends: bool) -> Taxonomy:

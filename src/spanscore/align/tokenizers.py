@@ -34,7 +34,7 @@ def tokenizer(name: str) -> Tokenizer:
 
 @cache
 def tokenizer_with_blanks(name: str) -> Tokenizer:
-    """Return a tokenizer by name; spaCy's keeps the tokens that it makes of white space."""
+    """Return a tokenizer by name; spaCy's keeps the tokens that it makes of whitespace."""
     if name in _PATTERNS:
         pattern = _PATTERNS[name]
         return lambda text: (match.span() for match in pattern.finditer(text))

@@ -77,7 +77,7 @@ class TokenTable:
 
 
 def every_token(pairing: Pairing, named: str) -> TokenTable:
-    """Return the tokens of a pairing, made by the tokenizer `named`, with those that are white space.
+    """Return the tokens of a pairing, made by the tokenizer `named`, with those that are whitespace.
 
     `input` takes each document's tokens from the gold data, else from the system's data, else splits it into words.
     """
@@ -85,7 +85,7 @@ def every_token(pairing: Pairing, named: str) -> TokenTable:
 
 
 def token_table(pairing: Pairing, skip: SkipWords, named: str = "input") -> TokenTable:
-    """Return the tokens of a pairing as `every_token` does, but without white space, and mark skip words."""
+    """Return the tokens of a pairing as `every_token` does, but without whitespace, and mark skip words."""
     tokens = _tokens(pairing, named)
     if named.startswith("spacy:") or (named == "input" and (pairing.gold.tokens or pairing.pred.tokens)):
         tokens = _without_blanks(tokens, pairing)

@@ -23,6 +23,7 @@ from spanscore.corpus.columns import Column
 from spanscore.corpus.strings import Strings
 from spanscore.engine.evaluate import score
 from spanscore.engine.inputs import Input
+from spanscore.engine.plan import SETTINGS
 from spanscore.engine.summary import InputSummary, different_spellings
 from spanscore.errors import InputError, UsageError, plural, printable
 from spanscore.result.tables import known
@@ -135,7 +136,7 @@ def _record(
     return {**named, "value": known(value), "low": known(low), "high": known(high)}
 
 
-@checked
+@checked(settings=SETTINGS - {"ci", "label_map"})
 def agree(
     annotators: Data | Mapping[str, Data],
     measures: str | Measure | Sequence[str | Measure] | None = None,
@@ -149,7 +150,7 @@ def agree(
     """Compare annotators of the same documents with each other: several inputs by name, or one that holds several.
 
     Each token of a document has one value per annotator: the label of the span that covers it, or none. `words` is the
-    tokenizer for documents without tokens of their own. `settings` are those of `score`.
+    tokenizer for documents without tokens of their own. `settings` are the same as for `score`.
 
     >>> from spanscore.corpus import Corpus
     >>> text = "Ann met Bob in Oslo"

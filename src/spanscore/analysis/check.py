@@ -209,7 +209,7 @@ def _same_texts(corpus: Corpus) -> Iterator[Finding]:
 
 
 def _boundaries(corpus: Corpus) -> Iterator[Finding]:
-    """Find spans that begin or end on white space or inside a word."""
+    """Find spans that begin or end on whitespace or inside a word."""
     assert corpus.text is not None
     spaces, words = [], []
     for row, (text, low, high) in _texts(corpus):
@@ -218,7 +218,7 @@ def _boundaries(corpus: Corpus) -> Iterator[Finding]:
                 spaces.append(row)
             elif is_cut(text, low, high):
                 words.append(row)
-    for rows, kind, where in ((spaces, "space at boundary", "with white space"), (words, "half word", "inside a word")):
+    for rows, kind, where in ((spaces, "space at boundary", "with whitespace"), (words, "half word", "inside a word")):
         verbs = "begins or ends" if len(rows) == 1 else "begin or end"
         yield from _spans(corpus, np.array(rows, np.int64), kind, f"{{}} that {verbs} {where}.")
 

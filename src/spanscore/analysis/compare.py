@@ -14,11 +14,10 @@ import numpy as np
 
 from spanscore.align.span_groups import is_span_property
 from spanscore.arguments import checked
-from spanscore.engine.evaluate import partial_results, with_shared_types
-from spanscore.engine.inputs import Inputs
+from spanscore.engine.evaluate import partial_results
 from spanscore.engine.partial import FoundSpans, assemble
-from spanscore.engine.plan import Plan, chosen_measures
-from spanscore.engine.runs import inputs_of_runs
+from spanscore.engine.plan import SETTINGS
+from spanscore.engine.task import Task
 from spanscore.errors import UsageError, plural, printable, unknown
 from spanscore.result import NUMBERS
 from spanscore.result.views import Rows, Views
@@ -213,7 +212,7 @@ class Comparison(Views, Rows):
         return {part: {status: found[part][status] for status in STATUS} for part in order}
 
 
-@checked
+@checked(settings=SETTINGS)
 def compare(
     gold: Data,
     systems: Systems,
@@ -232,7 +231,7 @@ def compare(
 ) -> Comparison:
     """Score systems by the same measures, and test every pair for significance, paired by document.
 
-    Inputs and settings are those of `score`. With `against`, only pairs with that system are tested.
+    Inputs and settings are the same as for `score`. With `against`, only pairs with that system are tested.
 
     >>> import spanscore as ss
     >>> spans = [{"start": 0, "end": 3, "label": "A"}]
@@ -245,27 +244,28 @@ def compare(
     if not isinstance(systems, Mapping):
         raise UsageError('a comparison needs systems by name: {"old": corpus or path, "new": corpus or path}.')
     check(len(systems), permutations, alpha)
-    runs = inputs_of_runs(gold, systems, settings, gold_format=gold_format)
-    if runs is not None:
-        measures, settings = measures or runs.measures, {**settings, **runs.settings}
-        inputs = runs.inputs
-    else:
-        annotator = settings.get("annotator")
-        inputs = Inputs.of(gold, systems, gold_format=gold_format, pred_format=pred_format, annotator=annotator)
-    measures = chosen_measures(measures, inputs.gold)
-    plan = Plan.of(measures, ci=ci, keep_spans=keep_spans, keep_found=not keep_spans, **settings)
-    pairs = _pairs(list(inputs.systems), against)
-    _refuse_many(len(inputs.systems), len(pairs), len(plan.columns))
-    plan, inputs = with_shared_types(plan, inputs)
-    assert plan.ci is not None
-    parts = partial_results(plan, inputs, jobs=jobs, progress=progress)
-    result = assemble(plan, parts) if runs is None else runs.finished(assemble(plan, parts))
+    kept = {"ci": ci, "keep_spans": keep_spans, "keep_found": not keep_spans}
+    task = Task.of(
+        gold,
+        systems,
+        measures,
+        gold_format=gold_format,
+        pred_format=pred_format,
+        settings={**settings, **kept},
+    )
+    how = task.plan.ci
+    assert how is not None
+    pairs = _pairs(list(task.inputs.systems), against)
+    _refuse_many(len(task.inputs.systems), len(pairs), len(task.plan.columns))
+    task = task.sharing_types()
+    parts = partial_results(task.plan, task.inputs, jobs=jobs, progress=progress)
+    result = task.finished(assemble(task.plan, parts))
     names = _names(result)
     found = {
         (name, system): one for system, part in parts.items() for name, one in zip(names, part.found, strict=False)
     }
-    differences = _all_differences(result, plan.ci, permutations, pairs)
-    return Comparison(result, tuple(parts), differences, plan.ci, permutations, alpha, found)
+    differences = _all_differences(result, how, permutations, pairs)
+    return Comparison(result, tuple(parts), differences, how, permutations, alpha, found)
 
 
 def check(systems: int, permutations: int, alpha: float) -> None:
@@ -397,7 +397,7 @@ def _slices(scores: Scores, what: str) -> list[str]:
 
 def _refuse_other_spans(measure: str, ours: int, theirs: int) -> None:
     if ours != theirs:
-        raise UsageError(f"{measure} does not see the same gold spans for both systems; choose another measure.")
+        raise UsageError(f"{measure} does not score the same gold spans for both systems; choose another measure.")
 
 
 def _names(result: Result) -> list[str]:

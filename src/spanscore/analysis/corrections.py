@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 GOLD, SUGGESTED = "gold", "suggested"
 """The two versions of a document in a task: as it is, and with the suspects put in."""
-TOOLS = ("labelstudio", "doccano")
-"""Formats of tasks with pre-annotations."""
 EXPLANATIONS = "suspects"
 """The metadata field of a task that says what is suspected."""
 
@@ -33,8 +31,9 @@ EXPLANATIONS = "suspects"
 def task_format(spec: str | Format) -> Format:
     """Return the format of tasks with pre-annotations: doccano, or Label Studio with predictions."""
     made = REGISTRY.make(spec)
-    if made.name not in TOOLS:
-        raise UsageError(f"tasks are written as {' or '.join(TOOLS)}, not as {printable(made.name)}.")
+    if not made.takes_suggestions:
+        tools = " or ".join(one.name for one in REGISTRY.classes() if one.takes_suggestions)
+        raise UsageError(f"tasks are written as {tools}, not as {printable(made.name)}.")
     return replace(made, results="predictions") if isinstance(made, LabelStudio) else made
 
 
@@ -85,7 +84,7 @@ def corrected(
         if not same:
             raise InputError("the text differs from the gold text; offsets must refer to one text.", where)
         if str(before.id) in replaced:
-            raise InputError(f'another task is document "{printable(str(before.id))}" too; keep one of them.', where)
+            raise InputError(f'several tasks refer to document "{printable(str(before.id))}"; keep one of them.', where)
         replaced[str(before.id)] = _replaced(before, one.spans)
     found = build([*(documents | replaced).values()])
     return found.with_columns(source=original.source, notes=(*original.notes, *given.notes))

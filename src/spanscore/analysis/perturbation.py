@@ -101,7 +101,7 @@ def _of_table(path: str) -> list[Perturbation]:
     groups: dict[str | None, set[str]] = {}
     for number, cells in lexicon_lines(path):
         if len(cells) not in (1, 2):
-            raise InputError("a line of a table of names has a name and, if wanted, its group.", f"{path}:{number}")
+            raise InputError("each line needs a name and, optionally, a group.", f"{path}:{number}")
         groups.setdefault(cells[1] if len(cells) == 2 else None, set()).add(cells[0])
     if not groups:
         raise InputError("the table of names is empty.", path)

@@ -57,7 +57,7 @@ class Needed:
     """Documents in all."""
     pilot_recall: float | None = None
     chance: float | None = None
-    """The chance to have no more misses than allowed, if recall is that of the pilot."""
+    """The chance of no more misses than allowed, if recall is the same as in the pilot."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def plan(
     """Return how many spans and documents a claim needs or, without a recall, what may be claimed.
 
     A pilot (the folder of earlier results) gives the spans per document and the correlation of misses for each type;
-    without one, `per_document` and `correlation` do. What may be claimed is computed from `spans`, `documents` and
+    without one, `per_document` and `correlation` do. The supported claim is computed from `spans`, `documents` and
     `misses`, or from the pilot.
 
     >>> plan(0.99).needed[0].independent_spans

@@ -117,7 +117,7 @@ def suspects(
     if systems and not 1 <= enough <= len(systems):
         raise UsageError(f"the number of systems must be between 1 and {len(systems)}.")
     if annotator == ALL:
-        raise UsageError("suspects are looked for in one version of the gold data; choose majority, for example.")
+        raise UsageError("suspects need a single version of the gold data; choose majority, for example.")
     rename = LabelMap.of(pred_map)
     formats = {"gold_format": gold_format, "pred_format": pred_format}
     inputs = Inputs.of(gold, systems or {"": gold}, annotator=annotator, **formats)

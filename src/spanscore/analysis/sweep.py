@@ -21,11 +21,9 @@ from spanscore.align.annotators import names_in, refuse_unknown
 from spanscore.align.spans import stretches
 from spanscore.arguments import checked
 from spanscore.corpus.columns import pieces
-from spanscore.engine.evaluate import with_shared_types
-from spanscore.engine.inputs import Inputs
 from spanscore.engine.partial import in_views
-from spanscore.engine.plan import Plan, chosen_measures
-from spanscore.engine.runs import inputs_of_runs
+from spanscore.engine.plan import SETTINGS
+from spanscore.engine.task import Task
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.result import NUMBERS, Score, prf
 from spanscore.result.tables import known
@@ -207,7 +205,7 @@ class Sweep(Views, Rows):
         return from_above("report.figures", "curve_figure")([one for one in self.curves if one.type is None])
 
 
-@checked
+@checked(settings=SETTINGS)
 def sweep(
     gold: Data,
     systems: Data | Mapping[str, Data],
@@ -220,7 +218,7 @@ def sweep(
 ) -> Sweep:
     """Score the predictions of one system, or of several by name, at every threshold.
 
-    Inputs and settings are those of `score`.
+    Inputs and settings are the same as for `score`.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 9], [4, 12], ["A", "A"])
@@ -230,29 +228,32 @@ def sweep(
     ([0.9, 0.6, 0.3], [0.5, 0.5, 1.0], 0.833, 0.3)
     """
     systems = systems if isinstance(systems, Mapping) else {"pred": systems}
-    runs = inputs_of_runs(gold, systems, settings, gold_format=gold_format, all_scores=True)
-    if runs is not None:
-        measures, settings = measures or runs.measures, {**settings, **runs.settings}
-        inputs = runs.inputs
-    else:
-        formats = {"gold_format": gold_format, "pred_format": pred_format}
-        inputs = Inputs.of(gold, systems, annotator=settings.get("annotator"), **formats)
-    plan = Plan.of(chosen_measures(measures, inputs.gold), **settings)
+    task = Task.of(
+        gold,
+        systems,
+        measures,
+        gold_format=gold_format,
+        pred_format=pred_format,
+        all_scores=True,
+        settings=settings,
+    )
+    plan = task.plan
     if unsupported := [one for one in plan.measures if one.needs_all_documents]:
         raise UsageError(f"{unsupported[0]!r} counts across documents and cannot be swept; choose another measure.")
     if plan.resolve not in ("none", "score"):
-        what = "this run was scored with" if runs is not None else "you asked for"
+        what = "this run was scored with" if task.runs is not None else "you asked for"
         raise UsageError(
-            f"{what} --resolve {plan.resolve}, which drops predictions whatever their scores; a threshold sweep needs "
+            f"{what} --resolve {plan.resolve}, which drops predictions regardless of score; a threshold sweep needs "
             "none or score."
         )
     if not 1 <= bins <= 1000:
         raise UsageError("bins must be between 1 and 1000.")
-    plan, inputs = with_shared_types(plan, inputs)
+    task = task.sharing_types()
+    plan, inputs = task.plan, task.inputs
     annotated = inputs.gold.corpus()
     refuse_unknown(plan.annotator, names_in(annotated))
     curves: list[Curve] = []
-    notes = [*(() if runs is None else runs.notes), *annotated.notes]
+    notes = [*(() if task.runs is None else task.runs.notes), *annotated.notes]
     predicted = {name: data.corpus() for name, data in inputs.systems.items()}
     plan.refuse_unknown_entities(annotated.labels, {label for pred in predicted.values() for label in pred.labels})
     for name, pred in predicted.items():

@@ -1,4 +1,4 @@
-"""Noise in text: case, accents, typing errors, OCR errors and white space.
+"""Noise in text: case, accents, typing errors, OCR errors and whitespace.
 
 Each one takes a text and the offsets that no edit may cut, and yields edits from left to right. A span never becomes
 empty, and no letter moves from one span to another.

@@ -156,7 +156,8 @@ def _labels(
         if key_of(side) in named and "." not in side:
             return named[key_of(side)], dict.fromkeys(taxonomy.labels_of(side))
         if not {"/", "\\", "."} & set(side):
-            raise InputError(f"no such file, and no label set: {', '.join(sorted(taxonomy.label_sets))}.", side)
+            listed = ", ".join(sorted(taxonomy.label_sets))
+            raise InputError(f"this is neither a file nor a label set (label sets: {listed}).", side)
     if isinstance(side, str | Path | Corpus):
         counts: Counter[str] = Counter()
         name = side.source or "gold" if isinstance(side, Corpus) else str(side)

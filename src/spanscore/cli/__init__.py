@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from spanscore.errors import TERMINATION, SpanscoreError, printable
+from spanscore.errors import SpanscoreError, printable
+from spanscore.termination import TERMINATION
 from spanscore.version import __version__
 
 SECTIONS = {
@@ -113,9 +114,12 @@ def main() -> None:
         TERMINATION.running = False
     except BaseException as error:
         TERMINATION.running = False
-        if TERMINATION.number is None and not isinstance(error, KeyboardInterrupt):
+        if TERMINATION.number is None and isinstance(error, Exception | SystemExit):
             raise
         code = 130
+        if TERMINATION.number is None and not isinstance(error, KeyboardInterrupt):
+            click.echo(f"spanscore: a library failed with {printable(type(error).__name__)}.", err=True)
+            code = 2
     TERMINATION.end_programs()
     sys.exit(code if TERMINATION.number is None else 128 + TERMINATION.number)
 

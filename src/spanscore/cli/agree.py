@@ -40,7 +40,16 @@ from spanscore.cli.options import INPUT, OUTPUT, SCORING, STATISTICS, option
     show_default=True,
     help="Tokenizer for documents without tokens: words, whitespace, treebank or spacy:LANG.",
 )
-@option(STATISTICS, "--ci", "level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
+@option(
+    STATISTICS,
+    "--ci",
+    "level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="LEVEL",
+    help="Confidence level of intervals.",
+)
 @shared.resamples_option
 @shared.seed_option
 @option(OUTPUT, "--json", "json_", metavar="FILE", help="Write the agreement as JSON; '-' prints only JSON.")

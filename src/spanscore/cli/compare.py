@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 @shared.score_threshold_option
 @shared.by_option
 @shared.resolve_option("score", "longest")
-@option(STATISTICS, "--ci", "level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
+@option(
+    STATISTICS,
+    "--ci",
+    "level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="LEVEL",
+    help="Confidence level of intervals.",
+)
 @shared.resamples_option
 @shared.cluster_option
 @option(

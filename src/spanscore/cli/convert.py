@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def command(source: str, target: str, from_: str | None, annotator: str | None, to: str | None, quiet: bool) -> None:
     """Read SOURCE and write it to TARGET in another format. '-' is standard input or output.
 
-    What is left out while reading, or because TARGET cannot hold it, is counted on stderr.
+    Counts of everything dropped on reading or writing are printed to stderr.
 
     \b
     spanscore convert train.conll train.jsonl
@@ -46,5 +46,5 @@ def command(source: str, target: str, from_: str | None, annotator: str | None, 
 def print_lost(target: str, lost: Mapping[str, int]) -> None:
     """Print to stderr what the format of a file cannot hold."""
     if lost:
-        what = f"its format cannot hold everything; lost: {listed(lost)}"
+        what = f"the format cannot store everything; dropped: {listed(lost)}"
         click.echo(f"{printable(target, limit=255)}: {what}.", err=True)

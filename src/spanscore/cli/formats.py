@@ -22,7 +22,7 @@ def command(name: str | None) -> None:
     found = REGISTRY.find(name) if "(" not in name else type(REGISTRY.make(name))
     assert issubclass(found, Format)
     facts = {
-        "Offsets": "as the options unit, end, base and newline say"
+        "Offsets": "set by the options unit, end, base and newline"
         if issubclass(found, OffsetFormat)
         else found.offsets,
         "Input": "files, folders and zip files" if found.folders else "files",

@@ -48,7 +48,7 @@ from spanscore.errors import UsageError
     type=click.Choice(["value", "lower-bound"]),
     default="value",
     show_default=True,
-    help="What must reach the minimum: the score, or the lower bound of its interval.",
+    help="Compare the minimum with the score, or with the lower bound of its interval.",
 )
 @option(
     OUTPUT,
@@ -74,11 +74,11 @@ def command(
 ) -> None:
     """Check RESULTS (results.json or its folder) against conditions; exit code 1 if one fails.
 
-    A condition is [measure:][type:]number=value, in any order, where number is precision, recall or f, or for --max a
-    count of the results or missed; leak.exposed=0 is leak:exposed=0. It applies to all systems in the results. Results
-    of a run also have latency.p50, p95 and p99, in seconds per document (--max), and latency.characters_per_second
-    (--min). A drop that is not statistically significant does not fail the gate: by a paired permutation test if both
-    results have counts per document, otherwise by their confidence intervals.
+    A condition is [measure:][type:]number=value, in any order, where number is precision, recall or f or, for --max,
+    a count in the results or `missed`; leak.exposed=0 means leak:exposed=0. It applies to all systems in the results.
+    Results of a run also have latency.p50, p95 and p99, in seconds per document (--max), and
+    latency.characters_per_second (--min). A drop that is not statistically significant does not fail the gate: by a
+    paired permutation test if both results have counts per document, otherwise by their confidence intervals.
 
     \b
     spanscore gate out --min recall=0.9 --min iou:PERSON:recall=0.95

@@ -17,7 +17,7 @@ _levels = together(
         SCORING,
         "--align",
         type=click.Choice(["taxonomy"]),
-        help="Align labels by meaning: taxonomy (at --level branch unless another level is given).",
+        help="Align labels by meaning: taxonomy (default level: branch).",
     ),
     option(
         SCORING,

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from spanscore.result import Result
 
-INPUT, SCORING, STATISTICS, DETECTION, OUTPUT, OTHER = (
+INPUT, VARIANTS, SCORING, STATISTICS, DETECTION, OUTPUT, OTHER = (
     "Input",
+    "Variants",
     "Scoring",
     "Statistics",
     "Detection",
@@ -62,7 +63,7 @@ class GroupedCommand(click.Command):
         for one in self.get_params(ctx):
             if isinstance(one, click.Option) and (record := one.get_help_record(ctx)) is not None:
                 groups.setdefault(getattr(one, "group", OTHER), []).append(record)
-        for name in (INPUT, DETECTION, SCORING, STATISTICS, OUTPUT, OTHER):
+        for name in (INPUT, VARIANTS, DETECTION, SCORING, STATISTICS, OUTPUT, OTHER):
             if name in groups:
                 with formatter.section(name):
                     formatter.write_dl(groups[name])
@@ -139,7 +140,7 @@ scoring_options = together(
         help="What to do with documents that only a system has.",
     ),
     option(
-        INPUT,
+        SCORING,
         "--ignore",
         multiple=True,
         metavar="LABEL",
@@ -154,8 +155,8 @@ scoring_options = together(
         "measures",
         multiple=True,
         metavar="MEASURE",
-        help="Measure, such as iou or 'iou(threshold=0.5)'; repeat for several. Default: iou and exact or, for gold "
-        "data with entity ids, neleval's linking measures.",
+        help="Measure, such as iou or 'iou(threshold=0.5)'; repeat for several. Default: iou and exact, or "
+        "neleval's linking measures if the gold data has entity ids.",
     ),
     option(SCORING, "--beta", type=float, default=1.0, show_default=True, help="Weight of recall in F-beta."),
 )
@@ -169,7 +170,9 @@ _by_options = together(
         "span.case, span.words, span.digits, span.seen or lexicon:FILE); or precision by an attr.KEY that only "
         "predictions have. Repeat for several.",
     ),
-    option(INPUT, "--seen", metavar="FILE", help="For --by span.seen: other annotated data, or a .txt list of texts."),
+    option(
+        SCORING, "--seen", metavar="FILE", help="For --by span.seen: other annotated data, or a .txt list of texts."
+    ),
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spanscore.cli import options as shared
-from spanscore.cli.options import INPUT, OUTPUT, option, together
+from spanscore.cli.options import INPUT, OUTPUT, VARIANTS, option, together
 from spanscore.errors import plural, printable
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 perturbation_options = together(
     option(
-        INPUT,
+        VARIANTS,
         "--with",
         "perturbations",
         required=True,
@@ -24,7 +24,7 @@ perturbation_options = together(
         help="Perturbations: typos, upper, lower, ocr, whitespace, accents, swap-names:FILE, original.",
     ),
     option(
-        INPUT,
+        VARIANTS,
         "--names",
         metavar="A,B",
         default="PERSON",
@@ -32,7 +32,7 @@ perturbation_options = together(
         help="Labels of the spans that swap-names replaces.",
     ),
     option(
-        INPUT,
+        VARIANTS,
         "--rate",
         type=float,
         default=0.1,
@@ -47,7 +47,7 @@ perturbation_options = together(
 @option(INPUT, "--format", "format_", metavar="FORMAT", help=shared.format_help)
 @shared.max_bytes_option
 @perturbation_options
-@option(INPUT, "--seed", type=int, default=0, show_default=True, help="Random seed.")
+@option(VARIANTS, "--seed", type=int, default=0, show_default=True, help="Random seed.")
 @option(OUTPUT, "-o", "--output", metavar="FILE", default="-", show_default=True, help="Output file; '-' is stdout.")
 @option(OUTPUT, "--to", metavar="FORMAT", help="Output format (default: by the extension of FILE, or spanscore).")
 @shared.quiet_option

@@ -35,7 +35,7 @@ run_options = together(
         "--language",
         help="Language of the texts; auto uses meta.language of each document (default: the detector's).",
     ),
-    option(DETECTION, "--entities", metavar="A,B", help="Look for and score only these types."),
+    option(DETECTION, "--entities", metavar="A,B", help="Detect and score only these types."),
     option(
         DETECTION,
         "--jobs",
@@ -94,16 +94,12 @@ def command(
     language: str | None,
     output: str,
     entities: str | None,
-    align: str | None,
-    taxonomy: Any,
-    levels: Any,
     format_: str | None,
     text: Any,
     quiet: bool,
     level: float | None,
     resamples: int,
     seed: int,
-    score_threshold: Any,
     annotator: str | None,
     **settings: Any,
 ) -> None:
@@ -115,7 +111,6 @@ def command(
     spanscore run data.jsonl --detector 'command(run="./my-detector --fast")' -o out
     spanscore run data.jsonl --detector 'replay(file=out/predictions.jsonl)' -o again
     """
-    from spanscore.align.taxonomy import Taxonomy
     from spanscore.engine.inputs import Input
     from spanscore.pipeline import Job, chosen_detector, run
     from spanscore.pipeline.outputs import FILES, write_all
@@ -124,16 +119,13 @@ def command(
     check_folder_name(output)
     made = chosen_detector(detector, language=language)
     corpus = Input.of(dataset, format_, all_annotators=bool(annotator)).corpus()
-    job = Job(
-        dataset=corpus,
-        detector=made,
-        folder=Path(output),
+    job = Job.of(
+        corpus,
+        made,
+        output,
         entities=shared.listed_types(entities),
         ci=None if level is None else Bootstrap(level, resamples, seed),
-        score_threshold=score_threshold,
-        taxonomy=Taxonomy.of(taxonomy) if align or taxonomy or levels else None,
-        levels=levels,
-        annotator=annotator or "",
+        annotator=annotator,
         **settings,
     )
     with resumable(corpus, output, quiet=quiet) as shown:

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 @shared.max_bytes_option
 @perturbation_options
 @run_options
-@option(STATISTICS, "--ci", "level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
+@option(
+    STATISTICS,
+    "--ci",
+    "level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="LEVEL",
+    help="Confidence level of intervals.",
+)
 @shared.resamples_option
 @shared.seed_option
 @option(OUTPUT, "-o", "--output", metavar="DIR", required=True, help="Folder to write to.")
@@ -38,7 +47,6 @@ def command(
     detector: str,
     language: str | None,
     entities: str | None,
-    score_threshold: Any,
     level: float,
     resamples: int,
     seed: int,
@@ -68,13 +76,12 @@ def command(
     made = chosen_detector(detector, language=language)
     listed = shared.listed_names(names, "--names")
     corpus = with_variants(read(gold, format_), perturbations, seed=seed, rate=rate, names=listed)
-    job = Job(
-        dataset=corpus,
-        detector=made,
-        folder=Path(output),
+    job = Job.of(
+        corpus,
+        made,
+        output,
         entities=shared.listed_types(entities),
         ci=Bootstrap(level, resamples, seed),
-        score_threshold=score_threshold,
         **settings,
     )
     with resumable(corpus, output, quiet=quiet) as shown:
@@ -84,7 +91,7 @@ def command(
     shared.print_warnings([one for one in metrics["warnings"] if one not in shown.warned], quiet=quiet)
     _print(found)
     where = printable(str(Path(output) / report.NAME), limit=255)
-    click.echo(f"\nEverything is in {where}; beside it are the files of a run over all variants.")
+    click.echo(f"\nAll results are in {where}; the same folder has the run's files for all variants.")
 
 
 def _print(found: Stress) -> None:

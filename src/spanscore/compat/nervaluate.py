@@ -1,8 +1,8 @@
 """nervaluate's Evaluator with the numbers of nervaluate 1.2.1, whatever the order of entities.
 
 nervaluate matches each prediction with the first entity that will do, so that its numbers change with the order of its
-input where spans overlap several others. Here, entities are put in order of start, end and label first: numbers are
-those of nervaluate for sorted input, which lists of tags and CoNLL text always are.
+input where spans overlap several others. Here, entities are put in order of start, end and label first: numbers
+equal nervaluate's for sorted input, which lists of tags and CoNLL text always are.
 
 >>> evaluator = Evaluator([["O", "B-PER", "I-PER"]], [["O", "B-PER", "O"]], tags=["PER"], loader="list")
 >>> evaluator.evaluate()["overall"]["partial"].f1

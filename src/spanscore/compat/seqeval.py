@@ -90,7 +90,8 @@ def f1_score(
 ) -> Any:
     """Return the F1 score of entities: micro, macro or weighted, or with `average=None` one per type.
 
-    Without `mode="strict"` and a scheme, entities are those of conlleval. `sample_weight` has no effect, as in seqeval.
+    Without `mode="strict"` and a scheme, entities are found as in conlleval. `sample_weight` has no effect, as in
+    seqeval.
     """
     _check(y_true, y_pred, average)
     counts = _counted(y_true, y_pred, scheme=scheme if mode == "strict" else None, suffix=suffix)

@@ -38,7 +38,7 @@ def make_scorer(
     """
     chosen = {one.name: one for one in map(measure, measures)}
     if len(chosen) < len(measures):
-        raise UsageError("spanscore.scorer.v1: two measures have one name, which their scores are called after.")
+        raise UsageError("spanscore.scorer.v1: two measures have the same name; scores are reported by name.")
 
     def scorer(examples: Iterable[Any], **_: Any) -> dict[str, Any]:
         return _scores(list(examples), chosen, group, beta)

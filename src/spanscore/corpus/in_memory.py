@@ -36,7 +36,7 @@ class InMemory:
     ) -> Corpus:
         """Build a corpus from lists of tokens and of their tags; the text is the tokens joined by spaces.
 
-        Arguments are those of the format `hf`. With `repair="discard"`, only spans that the scheme allows are kept.
+        Arguments are passed to the format `hf`. With `repair="discard"`, only spans that the scheme allows are kept.
         """
         return cast("Corpus", _layout("from_tags")(tokens, tags, scheme=scheme, repair=repair, ids=ids))
 
@@ -63,7 +63,7 @@ class InMemory:
         """Build a corpus from a Hugging Face dataset (or rows) of tokens and tags, or from the output of a pipeline.
 
         Tags that are numbers take their names from the dataset's features or from `names`. Output of a token
-        classification pipeline is a list of results per text. Options are those of the format `hf`, such as `tags`.
+        classification pipeline is a list of results per text. Options are passed to the format `hf`, such as `tags`.
         """
         return cast("Corpus", _layout("from_hf")(data, texts=texts, names=names, ids=ids, **options))
 

@@ -32,8 +32,9 @@ from spanscore.detectors.interface import (
     spans_of,
 )
 from spanscore.detectors.program_files import is_file, program_files
-from spanscore.errors import TERMINATION, UsageError, plural, printable
+from spanscore.errors import UsageError, plural, printable
 from spanscore.spec import REQUIRED, parameter
+from spanscore.termination import TERMINATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,7 +74,7 @@ class Command(Detector):
         try:
             call = shlex.split(self.run)
         except ValueError:
-            raise UsageError(f"the command '{printable(self.run)}' has an unclosed quotation mark.") from None
+            raise UsageError("the command has an unclosed quotation mark.") from None
         if not call or not call[0]:
             raise UsageError("the command is empty.")
         return call
@@ -161,7 +162,7 @@ class Command(Detector):
                 answered += 1
                 yield _detection(line, document)
             if program.late:
-                raise DetectorError(f"the command did not answer within {self.timeout:g} seconds; it was ended.")
+                raise DetectorError(f"the command did not answer within {self.timeout:g} seconds; it was terminated.")
             feeder.join()
             if "surrogate" in state:
                 what = "its text has a lone surrogate, which cannot be sent as UTF-8"
@@ -293,6 +294,10 @@ class _Program:
 
 
 def _cannot_run(program: str, why: str | None) -> DetectorError:
+    name, assigned, _ = program.partition("=")
+    if assigned:  # its value may be a key
+        what = f"cannot run the command: it begins with a value of {printable(name)}"
+        return DetectorError(f"{what}; write env {printable(name)}=... before the program, or export it.")
     return DetectorError(f"cannot run the command '{printable(program)}' ({why}).")
 
 
@@ -310,7 +315,7 @@ def _detection(line: bytes, document: Document) -> Detection:
     named = answer.get("id", document.id)
     if isinstance(named, bool) or not isinstance(named, str | int) or str(named) != str(document.id):
         asked = printable(str(document.id))
-        raise UntrustedError(f'the command answered for another id than "{asked}"; none of its answers are kept.')
+        raise UntrustedError(f'the command answered with a different id than "{asked}"; none of its answers are kept.')
     if answer.get("error") is not None:
         return Failure(
             "the command reported an error (its message may hold text and is not shown; let it write to stderr)"

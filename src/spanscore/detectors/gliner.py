@@ -98,7 +98,9 @@ class Gliner(BatchDetector):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return GLiNER.from_pretrained(self.model, local_files_only=True).eval()
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of libraries in Rust, too
             why = printable(" ".join(str(error).split()), limit=300).rstrip(".")
             raise DetectorError(f"cannot load the model in '{printable(self.model)}': {why}.") from None
 

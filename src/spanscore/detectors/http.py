@@ -38,7 +38,7 @@ class Http(WebService):
     """
 
     name: ClassVar[str] = "http"
-    request: str = parameter(OWN, "What is sent.", choices=(OWN, *REQUESTS, "@file"))
+    request: str = parameter(OWN, "Layout of the request.", choices=(OWN, *REQUESTS, "@file"))
     response: str | None = parameter(
         None, "Layout of the answer (default: as for the request, or presidio).", type=str, choices=(OWN, *READERS)
     )

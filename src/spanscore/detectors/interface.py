@@ -203,9 +203,9 @@ class BatchDetector(Detector):
             began = perf_counter()
             try:
                 found = self.found_in(texts)
-            except SpanscoreError:  # such as a model that cannot be loaded
+            except (SpanscoreError, KeyboardInterrupt):  # such as a model that cannot be loaded
                 raise
-            except Exception:
+            except BaseException:  # of libraries in Rust, too
                 found = [self._alone(text) for text in texts]
             rate = (perf_counter() - began) / (sum(map(len, texts)) + len(texts))
             yield from ((one, rate * (len(text) + 1)) for one, text in zip(found, texts, strict=True))
@@ -213,7 +213,9 @@ class BatchDetector(Detector):
     def _alone(self, text: str) -> Detection:
         try:
             return self.found_in([text])[0]
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             return Failure(f"{self.library} raised {type(error).__name__}")
 
 

@@ -44,8 +44,8 @@ class Openai(WebService):
 
     The prompt is the system message, the text is the user message, and the answer is JSON by a schema:
     `{"entities": [{"text", "type"}]}`. Mentions are placed on the text as the format `llm` does; what is not in the
-    text is a prediction with the verdict "invented". An answer that is cut off or not by the schema is retried like a
-    server error. It needs the extra `http`.
+    text is a prediction with the verdict "invented". Truncated answers and answers that violate the schema
+    are retried like a server error. It needs the extra `http`.
     """
 
     name: ClassVar[str] = "openai"
@@ -98,7 +98,7 @@ class Openai(WebService):
         try:
             found = _answer.decode(_json_part(content))
         except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError):
-            raise UnusableError("the model's answer is not JSON by the schema") from None
+            raise UnusableError("the model's answer does not follow the JSON schema") from None
         return spans_of(placement.spans(text, self._mentions(found)), len(text))
 
     def advice(self, status: int) -> str:

@@ -50,8 +50,8 @@ class Presidio(BatchDetector):
 
     Without an NLP configuration, it uses the best spaCy model that is installed for the language: lg, else md, sm, trf.
     If there is none, a blank pipeline replaces it: patterns and their context words work, names and places are not
-    looked for. A model that a configuration names must be there. Nothing is ever downloaded. The attribute `recognizer`
-    of a prediction is the name of the recognizer that made it. It needs the extra `presidio`.
+    looked for. A model named in a configuration must be installed. Nothing is ever downloaded. The attribute
+    `recognizer` of a prediction is the name of the recognizer that made it. It needs the extra `presidio`.
     """
 
     name: ClassVar[str] = "presidio"
@@ -147,7 +147,9 @@ def _building(source: str | None) -> Iterator[None]:
             yield
         except SpanscoreError:
             raise
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of libraries in Rust, too
             where = f"{printable(source, limit=255)}: " if source else ""
             raise DetectorError(f"{where}cannot build Presidio from its configuration: {_reason(error)}") from None
 

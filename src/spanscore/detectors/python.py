@@ -32,8 +32,8 @@ class Python(Detector):
 
     A span is a dictionary or object with `start`, `end`, `label`, `entity_type` or `entity_group`, and optionally
     `score`: what Presidio, a Hugging Face pipeline or GLiNER returns is fine, and so is a spaCy Doc, its `ents` or
-    `to_json()`, or a dictionary with the list `spans` or `entities`. What the function prints goes to standard error.
-    Modules are also imported from the current folder.
+    `to_json()`, or a dictionary with the list `spans` or `entities`. Anything the function prints goes to
+    standard error. Modules are also imported from the current folder.
     """
 
     name: ClassVar[str] = "python"
@@ -58,7 +58,9 @@ class Python(Detector):
                 found = Failure(f"the function did not return within {self.timeout:g} seconds")
             except MalformedSpanError as error:
                 found = Failure(str(error))
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # of libraries in Rust, too
                 said = explained(error) if self.messages else explained_without_text(error)
                 found = Failure(f"the function raised {said}")
             yield found
@@ -128,7 +130,9 @@ def _load(named: str) -> Callable[[str, str], Any]:
     try:
         with prints_to_stderr():
             found: Any = import_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # of libraries in Rust, too
         raise UsageError(f"cannot import the module '{printable(module)}': {explained(error)}.") from None
     for part in attribute.split("."):
         if not hasattr(found, part):

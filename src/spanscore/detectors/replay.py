@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Replay(Detector):
     """Predictions from a file in any known format; a document that is missing from the file is a failure.
 
-    A file without texts or ids, such as answers of language models, gets those of the dataset.
+    If the file has no texts or ids, as with answers of language models, those of the dataset are used.
     """
 
     name: ClassVar[str] = "replay"

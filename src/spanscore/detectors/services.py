@@ -211,7 +211,7 @@ def _decoded(answer: Any, shape: type[S]) -> S | Failure:
 
 
 def _unexpected(why: str) -> Failure:
-    return Failure(f"the service's answer does not have the shape that was named: {why}")
+    return Failure(f"the service's answer does not have the expected layout: {why}")
 
 
 def _spans(text: str, found: Sequence[_Found], end: str, units: Sequence[str]) -> Detection:
@@ -225,4 +225,4 @@ def _spans(text: str, found: Sequence[_Found], end: str, units: Sequence[str]) -
             return spans_of(
                 [{"start": a, "end": b, "label": one.label, "score": one.score} for a, b, one in placed], len(text)
             )
-    return Failure("the service's offsets are not where its own texts are")
+    return Failure("the service's offsets do not match the strings it returned")

@@ -81,7 +81,9 @@ class Spacy(BatchDetector):
             warnings.simplefilter("ignore")
             try:
                 pipeline = spacy.load(self.model, disable=list(self.disable))
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # of libraries in Rust, too
                 why = printable(" ".join(str(error).split()), limit=300).rstrip(".")
                 raise DetectorError(f"cannot load the spaCy model '{printable(self.model)}': {why}.") from None
         pipeline.max_length = 2**31 - 1

@@ -74,7 +74,9 @@ class Transformers(BatchDetector):
         try:
             tokenizer = AutoTokenizer.from_pretrained(self.model, local_files_only=True)
             model = AutoModelForTokenClassification.from_pretrained(self.model, local_files_only=True)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of libraries in Rust, too
             why = printable(" ".join(str(error).split()), limit=300).rstrip(".")
             raise DetectorError(f"cannot load the model in '{printable(self.model)}': {why}.") from None
         if not tokenizer.is_fast:

@@ -31,7 +31,7 @@ def convert(
 ) -> dict[str, int]:
     """Write a file, folder or corpus to a file or folder in another format; return what that format cannot hold.
 
-    Without formats, the input's is auto-detected, and the output's is that of the ending of its name. `-` is standard
+    Without formats, the input's is auto-detected, and the output's follows the ending of its name. `-` is standard
     input or output. Notes about the input, such as documents that were left out, are added to `notes`.
 
     >>> import tempfile

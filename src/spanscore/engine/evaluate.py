@@ -6,7 +6,6 @@ It decides how the work is done: on whole corpora, on chunks as they are read, b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -19,24 +18,23 @@ from spanscore.corpus import Corpus
 from spanscore.corpus.duplicates import DuplicateIds
 from spanscore.corpus.memory import keep_freed_memory
 from spanscore.corpus.records import refuse_repeated_ids
-from spanscore.engine.inputs import Input, Inputs
+from spanscore.engine.inputs import Inputs
 from spanscore.engine.partial import PartialResult, assemble
-from spanscore.engine.plan import Plan, chosen_measures
-from spanscore.engine.runs import inputs_of_runs
+from spanscore.engine.plan import SETTINGS, Plan
 from spanscore.engine.summary import doubting
+from spanscore.engine.task import Task
 from spanscore.errors import InputError, UsageError
-from spanscore.measures import with_tables
 from spanscore.result import Result, refuse_unknown_split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from spanscore.engine.inputs import Data
+    from spanscore.engine.inputs import Data, Input
     from spanscore.formats import Format
     from spanscore.measures import Measure
 
 
-@checked
+@checked(settings=SETTINGS)
 def score(
     gold: Data,
     pred: Data | Mapping[str, Data],
@@ -52,7 +50,7 @@ def score(
 
     `gold` and `pred` are corpora, paths, chunks or Spark DataFrames; `pred` may also map names of systems to them. The
     folder of a run stands for its predictions and for everything that its scores depend on, except the measures.
-    `settings` are those of `Plan.of`: beta, label_map, gold_map, pred_map, levels, taxonomy, shared_types,
+    `settings` are passed to `Plan.of`: beta, label_map, gold_map, pred_map, levels, taxonomy, shared_types,
     extra_documents, resolve, resolve_gold, by, ci (a level or a Bootstrap) and annotator (a name, all, majority, union
     or intersection). Without `keep_spans`, files are scored as they are read, in little memory, and errors are not
     kept.
@@ -92,17 +90,17 @@ def score_systems(
     settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> Result:
     """Score systems by name as `score` does; `tables` are files for parameters of measures, by parameter."""
-    runs = inputs_of_runs(gold, systems, settings, gold_format=gold_format)
-    if runs is not None:
-        inputs, measures, settings = runs.inputs, measures or runs.measures, {**settings, **runs.settings}
-    else:
-        formats = {"gold_format": gold_format, "pred_format": pred_format}
-        inputs = Inputs.of(gold, systems, **formats, annotator=settings.get("annotator"))
-        measures = chosen_measures(measures, inputs.gold, spark=spark is not None)
-        keep_spans = keep_spans and not any(one.is_frame for one in inputs.all)
-    plan = Plan.of(with_tables(measures, **tables), keep_spans=keep_spans, **settings)
-    result = evaluate(plan, inputs, jobs=jobs, spark=spark, progress=progress)
-    return result if runs is None else runs.finished(result)
+    task = Task.of(
+        gold,
+        systems,
+        measures,
+        gold_format=gold_format,
+        pred_format=pred_format,
+        tables=tables,
+        peek=spark is None,
+        settings={**settings, "keep_spans": keep_spans},
+    )
+    return task.finished(evaluate(task.plan, task.inputs, jobs=jobs, spark=spark, progress=progress))
 
 
 def evaluate(
@@ -114,20 +112,8 @@ def evaluate(
     progress: Callable[[int], object] | None = None,
 ) -> Result:
     """Carry out a plan. `spark` is the master of a cluster (empty: as configured); `progress` gets the bytes read."""
-    plan, inputs = with_shared_types(plan, inputs)
-    return assemble(plan, partial_results(plan, inputs, jobs=jobs, spark=spark, progress=progress))
-
-
-def with_shared_types(plan: Plan, inputs: Inputs) -> tuple[Plan, Inputs]:
-    """Look up which types every side has, if the plan asks for that, and return what is then to be scored.
-
-    Files are read once more for that; what cannot be read again is kept.
-    """
-    if not plan.shared_types or plan.shared:
-        return plan, inputs
-    gold = inputs.gold.kept()
-    systems = {name: replace(one, companion=gold).kept() for name, one in inputs.systems.items()}
-    return plan.sharing(gold.labels(plan.gold), (one.labels() for one in systems.values())), Inputs(gold, systems)
+    task = Task(plan, inputs).sharing_types()
+    return assemble(task.plan, partial_results(task.plan, task.inputs, jobs=jobs, spark=spark, progress=progress))
 
 
 def partial_results(

@@ -187,7 +187,7 @@ def _repeated(plan: Plan, pairing: Pairing, system: str) -> Account:
     found: Account = Counter()
     alike: dict[tuple[object, ...], list[Measure]] = {}
     for one in plan.measures:
-        alike.setdefault((one.identity, getattr(one, "filter", None)), []).append(one)
+        alike.setdefault((one.identity, getattr(one, "filter", "none")), []).append(one)
     for (identity, _), measures in alike.items():
         if pairing.rows is None and set(IDENTITY) <= set(measures[0].identity):
             continue

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from spanscore.align import LabelMap, Pairing, pair
@@ -13,11 +14,11 @@ from spanscore.align.annotators import ALL, DOCUMENT, choose, chosen_gold
 from spanscore.align.levels import LevelNaming, View
 from spanscore.align.score_thresholds import ScoreThresholds
 from spanscore.align.taxonomy import DEFAULT_LEVEL, Taxonomy, levels_of
-from spanscore.arguments import checked
+from spanscore.arguments import checked, names_of
 from spanscore.corpus.annotators import ANNOTATOR
 from spanscore.errors import UsageError, printable, unknown
-from spanscore.measures import DEFAULT, LINKING, Measure, expand
-from spanscore.measures.neleval_keys import ENTITY, FIELDS
+from spanscore.measures import DEFAULT, Measure, expand
+from spanscore.measures.neleval_keys import FIELDS
 from spanscore.signature import signature
 from spanscore.stats import Bootstrap
 
@@ -30,18 +31,6 @@ if TYPE_CHECKING:
     from spanscore.align.resolve import Resolve
     from spanscore.align.taxonomy import Level
     from spanscore.corpus import Corpus
-    from spanscore.engine.inputs import Input
-
-
-def chosen_measures(measures: Any, gold: Input, *, spark: bool = False) -> Any:
-    """Return the measures; if none is named, those of entity linking where the gold data has entity ids.
-
-    On Spark, data may be on other machines, and is not looked at for that.
-    """
-    if measures is not None or gold.is_frame or spark:
-        return measures
-    first = gold.peek()
-    return LINKING if first is not None and ENTITY in first.attrs else DEFAULT
 
 
 @dataclass(frozen=True)
@@ -101,15 +90,18 @@ class Plan:
         score_threshold: ScoreThresholds | float | str | Mapping[str, float] | None = None,
         ci: Bootstrap | float | None = None,
         annotator: str | None = None,
-        **settings: Any,
+        shared_types: bool = False,
+        shared: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        extra_documents: Extra = "refuse",
+        resolve: Resolve = "none",
+        resolve_gold: bool = True,
+        keep_spans: bool = False,
+        keep_found: bool = False,
     ) -> Plan:
         """Build a plan from what users write; `ci` may be a confidence level.
 
         Labels are aligned by the taxonomy if `align` is "taxonomy", or a taxonomy or levels are given.
         """
-        known = {one.name for one in fields(cls)} | {"align"}
-        if other := next((name for name in settings if name not in known), None):
-            raise UsageError(unknown("setting", other, {*known, "measures"}))
         chosen = tuple(expand(DEFAULT if measures is None else measures))
         if not chosen:
             raise UsageError("give at least one measure.")
@@ -119,26 +111,28 @@ class Plan:
         if ignored and (other_kind := next((one for one in chosen if not one.counts_spans), None)):
             raise UsageError(f"{other_kind!r} does not count spans; labels can be ignored only by measures that do.")
         only = (entities,) if isinstance(entities, str) else tuple(entities)
-        if align not in (None, "taxonomy"):
-            raise UsageError(unknown("alignment", str(align), ["taxonomy"]))
         mapped, gold_mapped, pred_mapped = map(LabelMap.of, (label_map, gold_map, pred_map))
-        chosen_levels = levels_of(levels)
-        aligned = align is not None or taxonomy is not None or bool(chosen_levels)
         return cls(
             chosen,
             beta,
             replace(mapped, only=(*only, *ignored)) if only else mapped,
             gold_mapped,
             pred_mapped,
-            Taxonomy.of(taxonomy) if aligned else None,
-            chosen_levels,
+            Taxonomy.chosen(align, taxonomy, levels),
+            levels_of(levels),
+            shared_types,
+            {level: tuple(names) for level, names in shared.items()},
+            extra_documents,
+            resolve,
+            resolve_gold,
             by=(by,) if isinstance(by, str) else tuple(by),
             ignore=ignored,
             entities=only,
             score_threshold=ScoreThresholds.of(score_threshold),
             ci=_clustered(ci if ci is None or isinstance(ci, Bootstrap) else Bootstrap(ci), annotator),
             annotator=annotator or "",
-            **settings,
+            keep_spans=keep_spans,
+            keep_found=keep_found,
         )
 
     def gold(self, given: Corpus) -> Corpus:
@@ -308,7 +302,7 @@ class Plan:
             align=settings.get("align"),
             taxonomy=settings.get("taxonomy"),
             levels=settings.get("levels", ()),
-            shared={level: tuple(names) for level, names in settings.get("shared", {}).items()},
+            shared=settings.get("shared", {}),
             extra_documents=settings["extra_documents"],
             resolve=settings["resolve"],
             resolve_gold=settings.get("resolve_gold", True),
@@ -320,6 +314,10 @@ class Plan:
             ci=Bootstrap(*settings["ci"]) if "ci" in settings else None,
             **more,
         )
+
+
+SETTINGS = names_of(Plan.of) - {"shared", "keep_spans", "keep_found"}
+"""What users can set when they score."""
 
 
 def _clustered(ci: Bootstrap | None, annotator: str | None) -> Bootstrap | None:

@@ -11,11 +11,13 @@ import signal
 import sys
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing import resource_tracker
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from spanscore.termination import TERMINATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,7 +46,13 @@ class ProcessPool:
     def submit(self, work: Callable[..., R], *args: Any) -> Future[R]:
         """Let a worker do some work."""
         with _for_workers():
-            return self._executor.submit(work, *args)
+            given = self._executor.submit(work, *args)
+        TERMINATION.process_groups.update(process.pid for process in self._processes if process.pid)
+        return given
+
+    @property
+    def _processes(self) -> list[multiprocessing.process.BaseProcess]:
+        return list((getattr(self._executor, "_processes", None) or {}).values())
 
     def map(self, work: Callable[[T], R], tasks: Iterable[T], ahead: int = 3) -> Iterator[R]:
         """Yield the results of all tasks in order; at most `ahead` tasks per worker are under way."""
@@ -73,13 +81,17 @@ class ProcessPool:
         return [*(one.result() for one in given), *own]
 
     def close(self) -> None:
-        """End the workers, whatever they are doing."""
-        processes = list((getattr(self._executor, "_processes", None) or {}).values())
+        """End the workers, whatever they are doing, and the programs that they have started."""
+        processes = self._processes
         self._executor.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.kill()
+            if hasattr(os, "killpg") and process.pid is not None:
+                with suppress(OSError):  # it was about to begin, and has started nothing yet
+                    os.killpg(process.pid, signal.SIGKILL)
         for process in processes:
             process.join()
+        TERMINATION.process_groups.difference_update(process.pid for process in processes)
 
 
 @contextmanager
@@ -131,7 +143,9 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _begin(path: list[str], prepare: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
-    """Get a worker ready."""
+    """Get a worker ready: the first process of a group, to which the programs that it starts belong."""
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -146,4 +160,6 @@ def _begin(path: list[str], prepare: Callable[..., object] | None, args: tuple[A
 
 def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
     parent.join()
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
     os._exit(1)

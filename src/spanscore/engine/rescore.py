@@ -119,5 +119,5 @@ def _corpus(
     folders = [Path(), *results.resolve().parents]
     place = next((folder / source for folder in folders if (folder / source).exists()), None)
     if place is None:
-        raise InputError(f"{source} is neither here nor in a folder above the results; {advice}.", str(results))
+        raise InputError(f"{source} was not found in the current folder or above the results; {advice}.", str(results))
     return Input.of(place, about.get("format"), companion).corpus()

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spanscore.errors import printable
+from spanscore.formats import class_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from spanscore.align.levels import LevelNaming, View
     from spanscore.corpus import Corpus
-
-SCORED_GOLD = ("neleval", "nlpsandbox")
-"""Formats whose gold data has scores and no text, too."""
 
 
 @dataclass
@@ -95,7 +93,11 @@ def doubts(gold: InputSummary, pred: InputSummary, system: str, view: View) -> l
             f"{system}: the gold data has scores and the predictions have none; are the two files in the wrong order?"
         )
     elif (
-        gold.source and gold.scored and gold.scored == gold.spans and not gold.texts and gold.format not in SCORED_GOLD
+        gold.source
+        and gold.scored
+        and gold.scored == gold.spans
+        and not gold.texts
+        and not class_of(gold.format).scores_gold
     ):
         found.append(f"{system}: the gold data has scores and no text, as predictions do; is it the right file?")
     ours, theirs = _renamed(gold.labels, view.gold), _renamed(pred.labels, view.pred)
@@ -105,8 +107,8 @@ def doubts(gold: InputSummary, pred: InputSummary, system: str, view: View) -> l
         listed = [_listed(sorted(side)[:3]) for side in (ours, theirs)]
         found.append(
             f"{system}: the two sides have no label in common: the gold data has {listed[0]}, the predictions "
-            f"{listed[1]}; measures that compare labels need --map"
-            f"{'' if view.gold.taxonomy else ' or --level branch'}."
+            f"{listed[1]}; use --map{'' if view.gold.taxonomy else ' or --level branch'} to align them for measures "
+            "that compare labels."
         )
     return found
 

@@ -35,7 +35,12 @@ __all__ = [
     "writer",
 ]
 
-REGISTRY: Registry[Format] = Registry(Format, __name__)  # type: ignore[type-abstract]
+
+def _endings() -> dict[str, str]:
+    return {ending.lstrip("."): one.name for one in REGISTRY.classes() for ending in one.suffixes}
+
+
+REGISTRY: Registry[Format] = Registry(Format, __name__, _endings)  # type: ignore[type-abstract]
 FIRST = ("spanscore", "parquet")
 """The native format and its twin are tried first: they are the most frequent, and claim nothing by mistake."""
 MOST_FIELDS = 40
@@ -47,7 +52,7 @@ _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,40}")
 def read(path: str | Path, format: str | Format | None = None, **options: Any) -> Corpus:  # noqa: A002
     """Read a file or folder as a corpus. `-` is standard input, gzip is unpacked, the format is auto-detected.
 
-    Options are those of the format: `read(path, "conll", column=1)` is `read(path, "conll(column=1)")`.
+    Options are passed to the format: `read(path, "conll", column=1)` is `read(path, "conll(column=1)")`.
     """
     return together(read_chunks(path, format, **options))
 
@@ -124,6 +129,11 @@ def _explained(chosen: Format, source: Source, reason: str | None) -> Iterator[C
         raise InputError(f"{error}{how}" if error.has_place else f"{source.name}: {error}{how}") from None
 
 
+def class_of(format_: str) -> type[Format]:
+    """Return the class of the format of a corpus, which is empty if the corpus was not read from a file."""
+    return REGISTRY.find(format_.partition("(")[0]) if format_ else Format
+
+
 def recognise(source: Source) -> tuple[Format, str]:
     """Return the format of a source, and the reason.
 
@@ -148,7 +158,7 @@ def recognise(source: Source) -> tuple[Format, str]:
 
 
 def _unrecognised(sample: Sample, source: Source) -> InputError:
-    hint = "name one with --format, --gold-format or --pred-format (list them with: spanscore formats)"
+    hint = "name its format with an option such as --gold-format or --from (list formats with: spanscore formats)"
     fields = "records(text=..., spans=..., start=..., end=..., label=...)"
     if schema_of(sample):
         what = f"this table is in no known format; say which column is which with {fields}"

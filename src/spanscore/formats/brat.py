@@ -36,8 +36,8 @@ class Brat(AnnotatedFormat):
     """brat's standoff format: a folder or zip file of .ann files next to .txt files, or one .ann file.
 
     Attributes (A, M) and normalisations (N, as kbid) become attributes, notes (#) the attribute note; relations and
-    events are left out and counted. Texts that are not there are those of the gold data. With the option annotator,
-    the folders in the folder are annotators, and a .txt file beside them is the text for all.
+    events are left out and counted. Missing texts are taken from the gold data. With the option annotator, the
+    folders in the folder are annotators, and a .txt file beside them is the text for all.
     """
 
     name: ClassVar[str] = "brat"
@@ -136,7 +136,7 @@ def _by_folder(documents: list[RawDocument], source: Source) -> Iterator[RawDocu
     for one in documents:
         name, slash, rest = str(one.id).partition("/")
         if not slash:
-            raise InputError("this file is in no annotator's folder; leave out the choice of annotators.", one.where)
+            raise InputError("this file is not in an annotator's folder; omit the option annotator.", one.where)
         document = found.setdefault(rest, RawDocument(where=one.where, id=rest, by={}))
         if one.text is not None and document.text is not None and one.text != document.text:
             raise InputError(
@@ -195,7 +195,7 @@ def _attribute(kind: str, rest: str, attrs: dict[str, dict[str, Attr]], where: s
 
 
 def _type(span: Span, losses: Counter[str]) -> str:
-    """Return the label as a type, which has no white space."""
+    """Return the label as a type, which has no whitespace."""
     if (name := "_".join(span.label.split())) == span.label:
         return name
     losses["labels with white space (written with _)"] += 1

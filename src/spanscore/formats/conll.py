@@ -54,7 +54,7 @@ DESCRIBED = 10_000
 """Tokens from which an error message describes the columns."""
 
 ODD_SPACE = " \v\f\x1c\x1d\x1e\x1f"
-"""White space of ASCII that separates no columns if there are tabs, and no lines."""
+"""Whitespace of ASCII that separates no columns if there are tabs, and no lines."""
 
 
 @dataclass
@@ -83,18 +83,19 @@ class Survey:
 class Conll(Format):
     """One token per line with its tag in a column; blank lines end sentences, -DOCSTART- lines begin documents.
 
-    Columns are separated by tabs if a line has any, else by white space. Without -DOCSTART-, each sentence is a
+    Columns are separated by tabs if a line has any, else by whitespace. Without -DOCSTART-, each sentence is a
     document. Texts are rebuilt from the words with single spaces between them, and line breaks between sentences. A
     line that begins with # and has no tag in its tag column is a comment. With words=ignore, offsets count tokens and
     the words do not matter, as in conlleval; read both sides so.
     """
 
     name: ClassVar[str] = "conll"
+    builds_text: ClassVar[bool] = True
     offsets: ClassVar[str] = "tokens"
     suffixes: ClassVar[tuple[str, ...]] = (".conll", ".iob", ".iob2", ".bio")
     column: int = parameter(-1, "Column of the tag, counted from 0, or from the end if negative.")
     word: int | None = parameter(
-        None, "Column of the word (default: the first, which is refused if it numbers tokens).", type=int
+        None, "Column of the word (default: the first; an error if it holds token numbers).", type=int
     )
     scheme: str = parameter("auto", "Tag scheme; IO also reads plain labels.", choices=("auto", *SCHEMES))
     order: str = parameter(
@@ -116,7 +117,9 @@ class Conll(Format):
         choices=("auto", "all", "none"),
     )
     words: str = parameter(
-        "check", "Whether words make up the text, or are ignored and offsets count tokens.", choices=("check", "ignore")
+        "check",
+        "Build the text from the words and compare it (check), or count offsets in tokens (ignore).",
+        choices=("check", "ignore"),
     )
 
     @classmethod
@@ -312,7 +315,7 @@ def _no_tag(found: Survey, scheme: str, order: str, file: str) -> InputError:
 
 @dataclass(frozen=True)
 class Word:
-    """A token to write, without white space."""
+    """A token to write, without whitespace."""
 
     start: int
     end: int
@@ -372,7 +375,7 @@ _TABS_ALONE = re.compile(r"^\t+$", re.MULTILINE)
 
 
 def _columns(line: str) -> list[str]:
-    """Split a line at tabs, or at white space if it has none."""
+    """Split a line at tabs, or at whitespace if it has none."""
     if "\t" in line:
         columns = [column.strip() for column in line.split("\t")]
         return columns if any(columns) else []

@@ -58,7 +58,7 @@ class Dlp(ResultLists):
     """Google Cloud DLP's findings: `{result: {findings: [{quote, infoType, likelihood, location: {codepointRange}}]}}`.
 
     Answers are one per line, in a list, or in a folder of files, in the order of the gold data; dictionaries of the
-    Python client are read, too. Offsets are those of codepointRange; with `unit=byte`, of byteRange. The likelihood
+    Python client are read, too. Offsets come from codepointRange or, with `unit=byte`, from byteRange. The likelihood
     becomes an attribute and the score: 0.2, 0.4, 0.6, 0.8 or 1.
     """
 

@@ -71,8 +71,9 @@ class Doccano(AnnotatedFormat):
     """
 
     name: ClassVar[str] = "doccano"
+    takes_suggestions: ClassVar[bool] = True
     offsets: ClassVar[str] = "UTF-16 code units, or graphemes; ends: exclusive"
-    unit: str = parameter("auto", "What offsets count.", choices=("auto", *UNITS))
+    unit: str = parameter("auto", "Unit of offsets.", choices=("auto", *UNITS))
 
     @property
     def convention(self) -> Convention:
@@ -127,7 +128,7 @@ class Doccano(AnnotatedFormat):
         equal = [one.convention for one in found if one.odd == least]
         place = next(document.where for document in documents if document.text == decisive[0].text)
         if least > USUAL * found[0].looked and (others := best(self.convention, cases)):
-            what = f"{plural(least, 'span')} or more would begin or end inside a word or on white space"
+            what = f"{plural(least, 'span')} or more would begin or end inside a word or on whitespace"
             raise InputError(f"{what}; {self.read_with(others)}.", place)
         if len(equal) > 1:
             spans = sum(len(case.start) for case in decisive)

@@ -134,7 +134,7 @@ def fits(conventions: Iterable[Convention], cases: Sequence[Case]) -> list[Fit]:
 
 
 def odd_spans(convention: Convention, cases: Iterable[Case]) -> tuple[int, int]:
-    """Return how many spans begin or end inside a word or on white space, and how many were looked at."""
+    """Return how many spans begin or end inside a word or on whitespace, and how many were looked at."""
     looked = odd = 0
     for case in cases:
         if case.text is None:
@@ -149,7 +149,7 @@ def odd_spans(convention: Convention, cases: Iterable[Case]) -> tuple[int, int]:
 
 
 def suspicion(corpus: Corpus, read_as: Format) -> str | None:
-    """Return a warning if unusually many spans begin or end inside a word or on white space; None if they do not.
+    """Return a warning if unusually many spans begin or end inside a word or on whitespace; None if they do not.
 
     It names the convention with which far fewer would, as an option of the format that the corpus was read in.
     """
@@ -160,7 +160,7 @@ def suspicion(corpus: Corpus, read_as: Format) -> str | None:
     odd, looked = odd_spans(NATIVE if given is None else given, cases)
     if looked < FEW or odd <= USUAL * looked:
         return None
-    message = f"{odd / looked:.0%} of spans begin or end inside a word or on white space; check the offsets"
+    message = f"{odd / looked:.0%} of spans begin or end inside a word or on whitespace; check the offsets"
     others = [] if given is None else best(given, cases, odd / looked / 4)
     shares = (f"with {read_as.under(one)!r}, {odd_spans(one, cases)[0] / looked:.0%} do" for one in others[:MANY])
     return f"{message}{': ' if others else ''}{'; '.join(shares)}."
@@ -191,7 +191,7 @@ def _cases(corpus: Corpus, convention: Convention) -> Iterator[Case]:
 
 
 def _same(found: str, surface: str) -> bool:
-    """Return whether two strings are equal regardless of case and of runs of white space, which tools change."""
+    """Return whether two strings are equal regardless of case and of runs of whitespace, which tools change."""
     return found == surface or _folded(found) == _folded(surface)
 
 

@@ -61,12 +61,12 @@ class RawDocument(msgspec.Struct, kw_only=True):
 
 def unit_option(default: str) -> Any:
     """Declare the option `unit` with the default of a format."""
-    return parameter(default, "What offsets count.", choices=UNITS)
+    return parameter(default, "Unit of offsets.", choices=UNITS)
 
 
 def end_option(default: str) -> Any:
     """Declare the option `end` with the default of a format."""
-    return parameter(default, "What the end of a span is.", choices=ENDS)
+    return parameter(default, "How the end of a span is given.", choices=ENDS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,8 +110,8 @@ class DocumentFormat(OffsetFormat):
     """Where a span is in its document, for error messages."""
     on_error: str = parameter(
         "refuse",
-        "What to do with a document whose spans are not where their surface strings are: refuse the file, skip the "
-        "document and count it, or keep it. A file that another convention fits as a whole is refused unless kept.",
+        "What to do with a document whose offsets do not match its surface strings: refuse the file, skip the document "
+        "and count it, or keep it. If another convention fits the whole file, it is refused unless on_error=keep.",
         choices=("refuse", "skip", "keep"),
     )
     texts: str = parameter("", "A file with the texts of the documents, if this one has none (default: the gold data).")
@@ -212,7 +212,7 @@ class DocumentFormat(OffsetFormat):
         if skipped:
             source.notes.append(
                 f"{source.name}: left out {plural(skipped['documents'], 'document')} with "
-                f"{plural(skipped['spans'], 'span')}, because spans are not where their surface strings are."
+                f"{plural(skipped['spans'], 'span')}, because offsets do not match the surface strings."
             )
         return build(kept)
 

@@ -140,7 +140,7 @@ class Hf(TableFormat):
     def write(self, chunks: Callable[[], Iterable[Corpus]], file: IO[bytes]) -> Losses:
         """Write JSON Lines of id, text, tokens, offset_mapping and ner_tags in IOB2.
 
-        Tokens are those of the documents, or words and punctuation marks; they are cut where spans begin and end.
+        Tokens come from the documents, or are words and punctuation marks; they are cut where spans begin and end.
         """
         lost: Counter[str] = Counter()
         encoder = msgspec.json.Encoder()

@@ -174,7 +174,7 @@ def to_spacy(corpus: Corpus, nlp: Any = None, *, language: str = "xx", group: st
     docs = list(Spacy(language=language, group=group).docs(lambda: [corpus], losses, nlp))
     losses.pop("tokens", None)  # nlp has made its own
     if lost := listed(losses):
-        warnings.warn(f"spaCy documents cannot hold everything; lost: {lost}.", stacklevel=3)
+        warnings.warn(f"spaCy documents cannot store everything; dropped: {lost}.", stacklevel=3)
     return docs
 
 

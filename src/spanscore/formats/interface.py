@@ -70,7 +70,7 @@ class Sample:
 
     @cached_property
     def start(self) -> bytes:
-        """The beginning without leading white space."""
+        """The beginning without leading whitespace."""
         return self.head.lstrip()
 
     @cached_property
@@ -134,6 +134,12 @@ class Format(Value, ABC):
     """Endings of file names that `convert` writes in this format unless told otherwise."""
     checks_spans: ClassVar[bool] = False
     """Whether `read` itself refuses spans that cannot be, with their line; otherwise its caller does."""
+    builds_text: ClassVar[bool] = False
+    """Whether the file has words instead of texts, and need not name its documents."""
+    scores_gold: ClassVar[bool] = False
+    """Whether gold data has scores, too."""
+    takes_suggestions: ClassVar[bool] = False
+    """Whether tasks with pre-annotations for annotators are written in it."""
     part_unit: ClassVar[Literal["", "bytes", "rows"]] = ""
     """The unit in which parts of a file can be read on their own; empty if they cannot."""
 

@@ -80,9 +80,10 @@ class LabelStudio(AnnotatedFormat):
     """
 
     name: ClassVar[str] = "labelstudio"
+    takes_suggestions: ClassVar[bool] = True
     span_path: ClassVar[str] = "result[{}]"
     results: str = parameter(
-        "annotations", "What to read or write of each task.", choices=("annotations", "predictions")
+        "annotations", "Part of each task to read or write.", choices=("annotations", "predictions")
     )
     field: str = parameter("", "Field of the data that holds the text (default: text, or the one the results name).")
 

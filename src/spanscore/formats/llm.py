@@ -56,7 +56,7 @@ class Llm(Format):
 
     A JSON list or JSON Lines. Instead of `entities`, a document may have `tagged`, its text with tags:
     `<PERSON>Ann</PERSON> left.` Attributes of tags are ignored; a tag without a partner is left out and counted.
-    Mentions are placed on the text in order, exactly, then regardless of case and white space; repeated mentions from
+    Mentions are placed on the text in order, exactly, then regardless of case and whitespace; repeated mentions from
     left to right, never inside a word, except, as a last resort, after a Hebrew or Arabic prefix. What is not in the
     text is a prediction with the verdict "invented". Texts come from the file (`text`), from `texts=FILE`, or from the
     gold data; without an id, a document is the one with the same number there.

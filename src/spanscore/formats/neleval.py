@@ -35,6 +35,7 @@ class Neleval(Format):
     """
 
     name: ClassVar[str] = "neleval"
+    scores_gold: ClassVar[bool] = True
     offsets: ClassVar[str] = "any unit, the same in all files; ends: inclusive"
 
     @classmethod

@@ -46,15 +46,16 @@ class NlpSandbox(DocumentFormat):
     """NLP Sandbox's annotations: JSON objects of lists by kind, with start and length; one or more objects per note.
 
     Kinds become the labels DATE, PERSON_NAME, LOCATION, PHYSICAL_ADDRESS, ID, CONTACT and COVID_SYMPTOM; text and
-    subtype become attributes. The notes' text is kept elsewhere: an annotation's text is looked for in that of the gold
-    data or of `texts`, and without it, only lengths are checked.
+    subtype become attributes. The notes' text is kept elsewhere: an annotation's text is checked against the gold
+    data or `texts`; without either, only lengths are checked.
     """
 
     name: ClassVar[str] = "nlpsandbox"
+    scores_gold: ClassVar[bool] = True
     end: str = end_option("length")
     lengths: str = parameter(
         "check",
-        "Whether a length must be that of the annotation's text (check), or counts as it is (trust).",
+        "Require each length to match the annotation's text (check), or use it as it is (trust).",
         choices=("check", "trust"),
     )
 

@@ -28,10 +28,10 @@ _PREFIXED = re.compile(rf"(?=[{PREFIXING}])[^\W{UNSPACED}]\S*")
 def place(text: str, mentions: Iterable[str], taken: Iterable[Place] = ()) -> list[Place | None]:
     """Return where each mention stands in the text; None for one that is not there, or not as often as it was given.
 
-    Each mention is looked for exactly, then regardless of case and white space. It takes the first place after the
+    Each mention is looked for exactly, then regardless of case and whitespace. It takes the first place after the
     mention before it that no other mention has, else the first such place in the text, else the first one inside or
     across other mentions; so repeated mentions are placed from left to right. A mention never begins or ends inside a
-    word, but as a last resort after a Hebrew or Arabic prefix. White space around it does not count. `taken` are places
+    word, but as a last resort after a Hebrew or Arabic prefix. Whitespace around it does not count. `taken` are places
     that other mentions have already.
 
     >>> place("Ann met Bob in Alexandria. Ann left.", ["Ann", "Bob", "ann", "Alex", "Ann"])
@@ -107,7 +107,7 @@ class _Placement:
 
     @cached_property
     def _blind(self) -> _Haystack:
-        """The text without case and white space."""
+        """The text without case and whitespace."""
         pieces, at = [], []
         for folded, place in _folded(self._text):
             pieces.append(folded)
@@ -244,7 +244,7 @@ def _word_edges(text: str) -> bytearray:
 
 
 def _folded(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the characters without case and white space, accents apart, each with its place."""
+    """Yield the characters without case and whitespace, accents apart, each with its place."""
     for place, character in enumerate(text):
         if not character.isspace():
             folded = character.lower() if character.isascii() else unicodedata.normalize("NFD", character).casefold()

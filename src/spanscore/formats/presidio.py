@@ -49,7 +49,7 @@ class PresidioDataset(DocumentFormat):
     """Presidio Evaluator's datasets: a JSON list of samples with full_text and spans, or tokens and tags.
 
     A document's id is its sample_id, or its position in the list; template_id and metadata become metadata. All tokens
-    are kept, white space included.
+    are kept, whitespace included.
     """
 
     name: ClassVar[str] = "presidio"
@@ -106,8 +106,8 @@ def raw_document(sample: AnnotatedText, where: str) -> RawDocument:
 def _place_tokens(text: str, words: list[str], where: str) -> list[tuple[int, int]]:
     """Return the positions of the tokens in the text, found in order.
 
-    White space is ambiguous: of two blanks, spaCy counts the first one to the token before, and makes a token of the
-    second. So a token of white space ends where the next token begins, if it can.
+    Whitespace is ambiguous: of two blanks, spaCy counts the first one to the token before, and makes a token of the
+    second. So a token of whitespace ends where the next token begins, if it can.
     """
     places, at = [], 0
     for number, word in enumerate(words):

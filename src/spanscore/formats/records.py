@@ -28,7 +28,7 @@ _MANY = 100_000_000
 
 @dataclass(frozen=True, repr=False)
 class Records(TableFormat):
-    """Any JSON, JSON Lines, CSV, TSV or Parquet file, or saved Hugging Face dataset, with fields of any names.
+    """Any JSON, JSON Lines, CSV, TSV or Parquet file, or saved Hugging Face dataset, with arbitrary field names.
 
     Options name the fields; a dotted path such as `doc.body` or `value.0` leads into objects and lists. With `spans`, a
     record is a document and `spans` its list of spans, which may be a JSON string or an object of lists. Without it, a
@@ -49,7 +49,9 @@ class Records(TableFormat):
     attrs: tuple[str, ...] = parameter((), "Fields of a span that become attributes.")
     meta: tuple[str, ...] = parameter((), "Fields of a document that become metadata.")
     ends: str = parameter(
-        "auto", "What the end of a span is (default: length with that option, else exclusive).", choices=("auto", *ENDS)
+        "auto",
+        "How the end of a span is given (default: length with that option, else exclusive).",
+        choices=("auto", *ENDS),
     )
 
     @property

@@ -41,7 +41,7 @@ MARGIN = 1024
 """Zero bytes on either side of a block; a multiple of eight."""
 
 MAX_LINE = 512 << 20
-"""Maximum bytes of a line, and of white space before the first one: an endless stream without lines is refused."""
+"""Maximum bytes of a line, and of whitespace before the first one: an endless stream without lines is refused."""
 
 BOM = b"\xef\xbb\xbf"
 
@@ -392,7 +392,7 @@ class Source:
         while not head.strip() and (more := self._read(BLOCK)):
             head += more
             if len(head) > MAX_LINE:
-                what = f"the file begins with more than {MAX_LINE >> 20} MB of white space"
+                what = f"the file begins with more than {MAX_LINE >> 20} MB of whitespace"
                 raise InputError(f"{what}; is this the right file?", self.name)
         if not head.strip() and not may_be_empty:
             raise InputError("the file is empty; it must hold at least one document.", self.name)

@@ -86,7 +86,7 @@ class Spacy(DocumentFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".spacy",)
     span_path: ClassVar[str] = "ents[{}]"
     group: str = parameter("", "Group of spans (Doc.spans) to read instead of entities.")
-    layout: str = parameter("json", "What to write.", choices=("json", "tuples", "docbin"))
+    layout: str = parameter("json", "Layout to write.", choices=("json", "tuples", "docbin"))
     language: str = parameter("xx", "Language whose tokenizer is used to write a DocBin.")
 
     @classmethod

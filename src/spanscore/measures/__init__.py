@@ -16,7 +16,7 @@ from spanscore.measures.neleval_names import GROUPS as NELEVAL_GROUPS
 from spanscore.measures.neleval_names import NAMED
 from spanscore.measures.task_names import TASKS
 from spanscore.other_tools import MEASURES as OTHER_NAMES
-from spanscore.spec import Parameter, Registry, Spec, parameter
+from spanscore.spec import Parameter, Registry, Spec, joined, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,6 @@ __all__ = [
     "with_tables",
 ]
 
-REGISTRY: Registry[Measure] = Registry(Measure, __name__)  # type: ignore[type-abstract]
 DEFAULT = ("iou", "exact")
 """The measures that are computed if none is named."""
 LINKING = ("strong_typed_mention_match", "strong_link_match", "strong_nil_match", "strong_all_match")
@@ -46,6 +45,7 @@ TAXONOMY = re.compile(r"taxonomy(\(.*\))?")
 """Weights from the taxonomy, instead of a file."""
 GROUPS = {**NELEVAL_GROUPS, **TASKS}
 """Names of groups of measures, and the measures in each."""
+REGISTRY: Registry[Measure] = Registry(Measure, __name__, lambda: {name: name for name in (*NAMED, *GROUPS)})  # type: ignore[type-abstract]
 _COLONS = re.compile(r"([A-Za-z][\w.-]*):([^:()]*):([^:()]*)")
 
 
@@ -58,22 +58,24 @@ def names() -> list[str]:
     return sorted({*REGISTRY.names(), *NAMED})
 
 
-def measure(spec: str | Measure) -> Measure:
+def measure(spec: str | Measure, **options: Any) -> Measure:
     """Return the measure of a spec; neleval's names and its `aggregate:filter:key` are specs too.
+
+    Options are added to its arguments: `measure("iou", threshold=0.5)` is `measure("iou(threshold=0.5)")`.
 
     >>> measure("iou(threshold=0.9, unit=token)"), measure("strong_link_match"), measure("sets:is_linked:span+kbid")
     (iou(unit=token), strong_link_match, sets:is_linked:span+kbid)
     """
     if not isinstance(spec, str):
-        return REGISTRY.make(spec)
+        return REGISTRY.make(spec, **options)
     if match := _COLONS.fullmatch(spec.strip()):
         name, which, key = match[1], match[2].strip(), match[3].strip()
-        return find(name).make({"filter": which or "none", "key": key})
+        return find(name).make(joined(spec, {"filter": which or "none", "key": key}, options))
     parsed = Spec.parse(spec)
+    arguments = joined(spec, dict(parsed.arguments), options)
     if parsed.name not in NAMED:
-        return find(parsed.name).make(dict(parsed.arguments))
+        return find(parsed.name).make(arguments)
     aggregate, which, key = NAMED[parsed.name]
-    arguments: dict[str, Any] = dict(parsed.arguments)
     if fixed := sorted({"filter", "key"} & arguments.keys()):
         raise UsageError(f"{parsed.name} stands for {aggregate}:{which}:{key}; its {fixed[0]} cannot be changed.")
     made = find(aggregate).make({"filter": which, "key": key, **arguments})

@@ -94,7 +94,7 @@ class Char(Measure):
 
 
 class CharPii(Untyped, Char):
-    """Characters covered by any prediction, of those covered by any gold span: what masking hides and what it leaks.
+    """Gold characters covered by any prediction, regardless of type: what masking hides and what it leaks.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0], [0], [10], ["PERSON"])

@@ -179,7 +179,7 @@ def normalise(pairing: Pairing, table: TokenTable, skip: SkipWords, merge: bool)
 
 
 def merge_neighbours(pairing: Pairing, table: TokenTable | None, skip: SkipWords) -> Pairing:
-    """Merge spans of one type with nothing but white space and skip words between them."""
+    """Merge spans of one type with nothing but whitespace and skip words between them."""
     gaps = gaps_of(pairing, table, skip)
     return pairing.map_sides(lambda side: merged(side, gaps))
 
@@ -207,7 +207,7 @@ class IoU(GroupedIoU):
     """
 
     name: ClassVar[str] = "iou"
-    merge: bool = parameter(True, "Whether to merge spans of one type separated only by white space and skip words.")
+    merge: bool = parameter(True, "Whether to merge spans of one type separated only by whitespace and skip words.")
     view: str = parameter("chars", "Spans as they are, or projected on tokens first.", choices=("chars", "tokens"))
     count: str = parameter(
         "groups",

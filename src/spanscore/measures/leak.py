@@ -34,11 +34,11 @@ IGNORED = {"none": -1, "space": SPACE, "punct": PUNCTUATION}
 
 @dataclass(frozen=True, repr=False)
 class Leak(Measure):
-    """Gold spans that masking every prediction hides, whatever the predictions' types.
+    """Gold spans hidden when every prediction is masked, regardless of type.
 
     A gold span is hidden if every counted character lies under some prediction, exposed if none does, else partly
     hidden; a span that has only ignored characters must be covered completely. R = hidden / annotated. A prediction
-    that overlaps no gold span is needless: P = (predicted - needless) / predicted. Types are those of the gold spans;
+    that overlaps no gold span is needless: P = (predicted - needless) / predicted. Rows by type use the gold types;
     predictions belong to none. Every prediction masks: overlapping ones also with --resolve, and those of types that
     --entities, --shared-types or --ignore leave out; a prediction that overlaps only such spans is neither right nor
     needless.
@@ -56,7 +56,7 @@ class Leak(Measure):
     counts_without_type: ClassVar[tuple[str, ...]] = ("predicted", "needless")
     ignore: str = parameter(
         "punct",
-        "Characters of a gold span that need not be covered: white space and punctuation, white space, or none. "
+        "Characters of a gold span that need not be covered: whitespace and punctuation, whitespace, or none. "
         "Without text, every character counts.",
         choices=("punct", "space", "none"),
     )
@@ -128,11 +128,12 @@ class Leak(Measure):
 
 @dataclass(frozen=True, repr=False)
 class LeakEntity(Leak):
-    """Entities of which masking every prediction hides all mentions.
+    """Entities whose mentions are all hidden when every prediction is masked.
 
     The mentions of an entity are the spans of a document with the same attribute `entity`, `kbid` or `eid` or, without
     one, with the same type and text, upper or lower case. An entity is hidden if all its mentions are, exposed if all
-    are exposed, else partly hidden. R = hidden / annotated. Its type is that of its first mention. P is that of `leak`.
+    are exposed, else partly hidden. R = hidden / annotated. An entity has the type of its first mention. P is as for
+    `leak`.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["d"], [0, 0], [0, 8], [3, 11], ["PATIENT"] * 2, text=["Ana met ANA."])
@@ -178,8 +179,8 @@ class LeakDocument(Untyped, Leak):
     """Documents in which masking every prediction hides all gold spans.
 
     Of the documents with gold spans (annotated), one is hidden if all its gold spans are, exposed if all are exposed,
-    else partly hidden. R = hidden / annotated. Predicted are the documents with predictions; needless are those of them
-    that have no gold span. P is undefined.
+    else partly hidden. R = hidden / annotated. `predicted` counts documents with predictions, `needless`
+    those without a gold span. P is undefined.
 
     >>> import spanscore as ss
     >>> gold = ss.Corpus.from_arrays(["a", "b"], [0, 0], [0, 8], [3, 11], ["PATIENT"] * 2)

@@ -44,7 +44,7 @@ class MeddocanNer(Exact):
 
 @dataclass(frozen=True, repr=False)
 class MeddocanSpans(Exact):
-    """Spans with the same start and end, whatever their types: MEDDOCAN's subtrack 2, strict.
+    """Spans with the same start and end, regardless of type: MEDDOCAN's subtrack 2, strict.
 
     As `exact(typed=false)`: P = tp / predicted, R = tp / annotated.
 

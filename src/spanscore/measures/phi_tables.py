@@ -8,7 +8,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spanscore.errors import InputError, file_stamp, printable
+from spanscore.errors import InputError, printable
+from spanscore.files import file_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -175,7 +175,7 @@ class PresidioToken(Measure):
 class PresidioTokenPii(Untyped, PresidioToken):
     """Tokens under any label, as presidio-evaluator 0.3.2's TokenEvaluator counts them at its PII level.
 
-    As `presidio.token`, but a token that is tagged on both sides is right whatever its tags. Skip words with two
+    As `presidio.token`, but a token that is tagged on both sides is right regardless of its tags. Skip words with two
     different tags are left out all the same.
     """
 

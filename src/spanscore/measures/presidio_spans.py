@@ -121,7 +121,7 @@ class Tagged:
         return np.zeros(len(self.gold), np.int8)
 
     def ignored(self, token: Longs) -> Bools:
-        """Return whether each of these tokens, without the white space at its edges, is a skip word."""
+        """Return whether each of these tokens, without the whitespace at its edges, is a skip word."""
         new = token[self._known[token] == 0]
         if len(new):
             doc, start, end = self._places(new)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanscore.errors import InputError, file_stamp, printable
+from spanscore.errors import InputError, printable
+from spanscore.files import file_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

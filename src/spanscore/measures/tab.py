@@ -107,7 +107,7 @@ class Tab(Measure):
     )
     ignore: str = parameter(
         "words",
-        "What need not be masked in a mention: punctuation, spaces and words such as Mr and of (words), or nothing.",
+        "Parts of a mention that need not be masked: punctuation, spaces and words such as Mr and of (words), or none.",
         choices=("words", "none"),
     )
 
@@ -271,7 +271,7 @@ class TabToken(Tab):
 
 @dataclass(frozen=True, repr=False)
 class TabEntity(Tab):
-    """Entities of which masking every prediction hides all mentions.
+    """Entities whose mentions are all hidden when every prediction is masked.
 
     As `tab.mention`, but an entity is masked if all its mentions that are identifiers are. R = masked / annotated. P is
     undefined.

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spanscore.align.taxonomy import ROOT, Taxonomy
-from spanscore.errors import InputError, UsageError, file_stamp, printable, unknown
+from spanscore.errors import InputError, UsageError, printable, unknown
+from spanscore.files import file_stamp
 from spanscore.spec import Spec
 
 if TYPE_CHECKING:

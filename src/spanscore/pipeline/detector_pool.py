@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from spanscore.detectors import Description, Detector, DetectorError, Fingerprint
 from spanscore.detectors.user_errors import explained
 from spanscore.engine.processes import ProcessPool
-from spanscore.errors import TERMINATION, SpanscoreError, UsageError
+from spanscore.errors import SpanscoreError, UsageError
 from spanscore.pipeline.languages import PerLanguage
+from spanscore.termination import TERMINATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

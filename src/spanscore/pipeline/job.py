@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from spanscore.align.annotators import ALL, chosen_gold
 from spanscore.align.labels import LabelMap
 from spanscore.align.score_thresholds import ScoreThresholds
-from spanscore.arguments import check_fields
+from spanscore.align.taxonomy import Taxonomy, levels_of
+from spanscore.arguments import check_fields, checked, names_of
 from spanscore.detectors import REGISTRY
 from spanscore.errors import UsageError, printable
-from spanscore.spec import Spec
+from spanscore.spec import Spec, without_values
+from spanscore.stats import Bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,12 +23,11 @@ if TYPE_CHECKING:
     from spanscore.align.entities import Alignment
     from spanscore.align.labels import GivenMap
     from spanscore.align.resolve import Resolve
-    from spanscore.align.taxonomy import Level, Taxonomy
+    from spanscore.align.taxonomy import Level
     from spanscore.corpus import Corpus
     from spanscore.detectors import Detection, Detector
     from spanscore.pipeline.left_out import LeftOut
     from spanscore.result import Result, Scores
-    from spanscore.stats import Bootstrap
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,61 @@ class Job:
     def __post_init__(self) -> None:
         check_fields(self)
 
+    @classmethod
+    @checked
+    def of(
+        cls,
+        dataset: Corpus,
+        detector: Detector,
+        folder: str | Path,
+        *,
+        threshold: float = 0.9,
+        beta: float = 2.0,
+        score_threshold: ScoreThresholds | float | str | Mapping[str, Any] | None = None,
+        entities: str | Sequence[str] = (),
+        label_map: GivenMap = None,
+        gold_map: GivenMap = None,
+        pred_map: GivenMap = None,
+        align: str | None = None,
+        taxonomy: Taxonomy | str | Path | None = None,
+        levels: str | Sequence[str] = (),
+        shared_types: bool = False,
+        allow_missing_mappings: bool = False,
+        resolve: Resolve = "score",
+        jobs: int = 1,
+        resume: bool = False,
+        resume_anyway: bool = False,
+        max_failures: int = 0,
+        ci: Bootstrap | float | None = None,
+        by: str | Sequence[str] = (),
+        annotator: str | None = None,
+    ) -> Job:
+        """Build a job from what users write; `ci` may be a confidence level."""
+        return cls(
+            dataset,
+            detector,
+            Path(folder),
+            threshold,
+            beta,
+            ScoreThresholds.of(score_threshold),
+            (entities,) if isinstance(entities, str) else tuple(entities),
+            label_map,
+            gold_map,
+            pred_map,
+            Taxonomy.chosen(align, taxonomy, levels),
+            levels_of(levels),
+            shared_types,
+            allow_missing_mappings,
+            resolve,
+            jobs,
+            resume,
+            resume_anyway,
+            max_failures,
+            Bootstrap(ci) if isinstance(ci, float | int) else ci,
+            (by,) if isinstance(by, str) else tuple(by),
+            annotator or "",
+        )
+
     @cached_property
     def maps(self) -> dict[str, LabelMap]:
         """The maps that the user gave, by the name of their setting; empty ones are left out."""
@@ -77,6 +133,10 @@ class Job:
     def gold(self) -> Corpus:
         """The spans that count: those of the chosen annotator, or of all where each of them counts."""
         return self.dataset if self.annotator == ALL else chosen_gold(self.dataset, self.annotator)
+
+
+SETTINGS = names_of(Job.of)
+"""What users can set for a run."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +180,8 @@ def chosen_detector(spec: str | Detector, *, language: str | None = None) -> Det
     if language is not None and made.language != language:
         given = Spec.parse(spec).arguments if isinstance(spec, str) else made.given()
         if any(name == "language" for name, _ in given):
-            raise UsageError(f"'{printable(str(spec))}' and the language {printable(language)} contradict each other.")
+            raise UsageError(
+                f"'{without_values(str(spec))}' and the language {printable(language)} contradict each other."
+            )
         made = replace(made, language=language)
     return made

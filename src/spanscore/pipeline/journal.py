@@ -91,7 +91,7 @@ class Journal:
         if again:
             self._refuse_another(self._folder / RUN, anyway=anyway)
         self._write_key()
-        with atomic_file(partial, follow=False) as file:
+        with atomic_file(partial, mode=0o600, follow=False) as file:  # invented mentions are text
             file.write(finished.read_bytes() if again else b"")
         return append_file(partial)
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from spanscore.arguments import Text
     from spanscore.detectors import Detection
     from spanscore.pipeline.job import Job, Outcome
     from spanscore.pipeline.journal import Journal
-    from spanscore.result.privacy import Text
 
 FILES = (
     FINISHED,

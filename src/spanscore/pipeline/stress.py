@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from spanscore.analysis.perturbation import NAMES, ORIGINAL, PERTURBATION, SOURCE, perturb, perturbations
 from spanscore.analysis.stress import Stress
 from spanscore.arguments import checked
-from spanscore.errors import UsageError, unknown
+from spanscore.errors import UsageError
 from spanscore.formats import read
-from spanscore.pipeline.job import Job, chosen_detector
+from spanscore.pipeline.job import SETTINGS, Job, chosen_detector
 from spanscore.pipeline.run import Observer, run
 from spanscore.stats import Bootstrap
 
@@ -56,7 +56,7 @@ def run_stress(job: Job, observer: Observer | None = None) -> tuple[Outcome, Jou
     return replace(outcome, result=noted, notes=(NOTE, *outcome.notes)), journal, found
 
 
-@checked
+@checked(settings=SETTINGS)
 def stress(
     gold: Corpus | str | Path,
     detector: str | Detector,
@@ -71,7 +71,7 @@ def stress(
 ) -> Stress:
     """Run a detector over documents and their variants, and return what each perturbation costs it.
 
-    Settings are those of `Job`, such as `threshold` and `label_map`; nothing is written.
+    Further settings are the same as for `run`, such as `threshold` and `label_map`; nothing is written.
 
     >>> import spanscore as ss
     >>> from spanscore.detectors import detector
@@ -84,15 +84,12 @@ def stress(
     ...     and one.type is None}
     {'lower': 1.0, 'accents': 0.0}
     """
-    for name in settings:
-        if name not in Job.__dataclass_fields__:
-            raise UsageError(unknown("setting", name, Job.__dataclass_fields__))
     corpus = read(gold) if isinstance(gold, str | Path) else gold
     dataset = with_variants(corpus, perturbations, seed=seed, rate=rate, names=names)
     made = chosen_detector(detector, language=language)
     how = ci if isinstance(ci, Bootstrap) else Bootstrap(ci)
     with ExitStack() as after:
         folder = Path(after.enter_context(TemporaryDirectory()))
-        _, journal, found = run_stress(Job(dataset=dataset, detector=made, folder=folder, ci=how, **settings))
+        _, journal, found = run_stress(Job.of(dataset, made, folder, ci=how, **settings))
         journal.close()
     return found

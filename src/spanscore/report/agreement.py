@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from spanscore.analysis.agreement import Agreement
     from spanscore.analysis.coefficients import Coefficient
+    from spanscore.arguments import Text
     from spanscore.result import Scores
-    from spanscore.result.privacy import Text
 
 WIDE = 12
 """Types that fit in a matrix on a terminal."""

@@ -16,7 +16,7 @@ from spanscore.result import Result
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spanscore.result.privacy import Text
+    from spanscore.arguments import Text
 
 
 @checked

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spanscore.analysis.compare import Change, Comparison
-    from spanscore.result.privacy import Text
+    from spanscore.arguments import Text
 
 
 NAME = "comparison.json"

@@ -11,8 +11,8 @@ from spanscore.verdicts import SIDES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from spanscore.arguments import Text
     from spanscore.result import Scores
-    from spanscore.result.privacy import Text
     from spanscore.verdicts import Error
 
 BLOCK, CHARACTERS = 10_000, 10_000_000

@@ -15,8 +15,8 @@ from spanscore.result.privacy import excerpt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spanscore.arguments import Text
     from spanscore.result import Scores
-    from spanscore.result.privacy import Text
     from spanscore.verdicts import Error
 
 NAME = "leaks.csv"

@@ -11,8 +11,8 @@ from spanscore.report.page import MAX_MB, RIGHT, Payload, omission_note, write_f
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from spanscore.arguments import Text
     from spanscore.result import Result
-    from spanscore.result.privacy import Text
 
 NAME = "report.html"
 

@@ -53,7 +53,7 @@ def _needed(found: SamplePlan) -> Iterator[str]:
         return
     yield f"\nEstimates from {printable(found.pilot, limit=255)} (measure {found.measure}{_clustered(found)}):\n"
     yield from aligned(list(_sizes(found)), 1)
-    few = "to have no more misses than allowed, if recall is that of the pilot"
+    few = "of no more misses than allowed, if recall is the same as in the pilot"
     if found.unit == unit:
         yield f"\n{unit}s with: share of {unit}s with private spans; chance: {few}"
         return

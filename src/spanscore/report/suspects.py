@@ -13,7 +13,7 @@ from spanscore.result.tables import aligned, shown
 
 if TYPE_CHECKING:
     from spanscore.analysis.suspects import Suspect, Suspects
-    from spanscore.result.privacy import Text
+    from spanscore.arguments import Text
 
 SHOWN = 20
 """Suspects that a table lists."""

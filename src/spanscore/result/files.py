@@ -17,8 +17,8 @@ from spanscore.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spanscore.arguments import Text
     from spanscore.result import Result, Scores
-    from spanscore.result.privacy import Text
     from spanscore.result.tables import Row
     from spanscore.verdicts import Error, Place
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Literal
+from typing import TYPE_CHECKING
 
-Text = Literal["show", "mask", "hide"]
-"""Write the text as it is, its shape character by character, or nothing."""
+if TYPE_CHECKING:
+    from spanscore.arguments import Text
 
 
 def allowed(text: str | None, how: Text) -> str | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from spanscore.result.privacy import Text
+    from spanscore.arguments import Text
     from spanscore.result.scores import Scores
     from spanscore.stats import Bootstrap
 
@@ -177,6 +177,7 @@ class Result(Views, Rows):
         """
         return from_above("report.figures", "figure_of")(self, kind, measure, system)
 
+    @checked
     def save(self, folder: str | Path, *, text: Text = "show") -> None:
         """Write results.json and errors.jsonl into a folder, each atomically."""
         from spanscore.result.files import save

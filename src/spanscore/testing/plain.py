@@ -80,7 +80,7 @@ class Text:
 
     @property
     def tokens(self) -> list[Token]:
-        """The tokens of the data except white space, or else words and single other characters."""
+        """The tokens of the data except whitespace, or else words and single other characters."""
         return [(a, b) for a, b in self.every_token if self.text is None or not self.text[a:b].isspace()]
 
     @property

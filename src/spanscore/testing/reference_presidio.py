@@ -105,7 +105,7 @@ def _iou(one: Found, members: list[Found], unit: str, *, single: bool) -> float:
 
 
 def _tokens(measure: Any, text: Text) -> list[Token]:
-    """Return the tokens, white space included."""
+    """Return the tokens, whitespace included."""
     if measure.tokenizer == "input":
         return text.every_token
     if measure.tokenizer.startswith("spacy:"):

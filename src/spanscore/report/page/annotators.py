@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from spanscore.align import Pairing
+    from spanscore.arguments import Text
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Longs
     from spanscore.report.page.examples import Examples
     from spanscore.result import Result
-    from spanscore.result.privacy import Text
 
 Mark = tuple[int, int, str]
 """Start, end and label of a span."""

@@ -30,11 +30,11 @@ from spanscore.verdicts import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from spanscore.arguments import Text
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Floats, Longs
     from spanscore.report.page.frequent import Frequent
     from spanscore.result import Scores
-    from spanscore.result.privacy import Text
     from spanscore.verdicts import Verdicts
 
 ENTITY = "kbid"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spanscore.align import Pairing
+    from spanscore.arguments import Text
     from spanscore.corpus.columns import Longs
     from spanscore.report.page.examples import Examples
-    from spanscore.result.privacy import Text
 
 MOST = 25
 """Maximum number of strings of each side."""

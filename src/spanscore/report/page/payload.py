@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from spanscore.analysis.sweep import Curve
+    from spanscore.arguments import Text
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Column, Floats, Longs
     from spanscore.result import Result, Score, Scores
-    from spanscore.result.privacy import Text
     from spanscore.stats import Interval
 
 SHARD = 250
