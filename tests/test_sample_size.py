@@ -12,7 +12,7 @@ from scipy import stats as independent
 
 import spanscore as ss
 from calls import run, write
-from spanscore.analysis.sample_size import intra_correlation
+from spanscore.analysis.sample_size import chance_of_at_most, intra_correlation
 
 
 def test_no_miss_in_299_spans() -> None:
@@ -47,6 +47,40 @@ def test_the_correlation_of_simulated_misses_is_found() -> None:
     assert intra_correlation(np.zeros(50), np.full(50, 4.0)) == 1  # nothing seen: the worst is assumed
 
 
+@pytest.mark.parametrize(
+    ("misses", "spans", "documents", "rate"), [(0, 299, 60, 0.01), (7, 500, 33, 0.02), (2, 5, 9, 0.5)]
+)
+def test_without_correlation_the_chance_is_binomial(misses: int, spans: int, documents: int, rate: float) -> None:
+    expected = independent.binom.cdf(misses, spans, rate)
+    assert chance_of_at_most(misses, spans, documents, rate, 0.0) == pytest.approx(expected, abs=1e-12)
+
+
+def test_if_documents_are_missed_as_a_whole_the_chance_is_that_of_documents() -> None:
+    expected = independent.binom.cdf(2, 40, 0.03)  # of 40 documents with 5 spans, two may be missed
+    assert chance_of_at_most(14, 200, 40, 0.03, 1.0) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("misses", "spans", "documents", "rate", "correlation", "known"),
+    [
+        (3, 872, 44, 0.023, 0.55, 0.127),
+        (2, 880, 176, 0.002, 0.1, 0.731),
+        (2, 1382, 277, 0.002, 0.3, 0.542),
+        (5, 458, 92, 0.02, 0.3, 0.215),
+    ],
+)
+def test_the_chance_is_that_of_simulated_documents(
+    misses: int, spans: int, documents: int, rate: float, correlation: float, known: float
+) -> None:
+    rng, simulations = np.random.default_rng(3), 20_000
+    size = np.full(documents, spans // documents) + (np.arange(documents) < spans % documents)
+    spread = (1 - correlation) / correlation
+    missed = rng.binomial(size, rng.beta(rate * spread, (1 - rate) * spread, (simulations, documents))).sum(axis=1)
+    chance = chance_of_at_most(misses, spans, documents, rate, correlation)
+    assert chance == pytest.approx(np.mean(missed <= misses), abs=0.012)
+    assert chance == pytest.approx(known, abs=0.0005)
+
+
 @pytest.fixture(scope="module")
 def pilot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """40 documents with 3 PERSON spans, and a DATE in every fourth; one of the 120 PERSON spans is missed."""
@@ -75,6 +109,10 @@ def test_a_pilot_gives_sizes_and_correlation_by_type(pilot: Path, monkeypatch: p
     assert 0.3 < person.correlation < 1
     assert person.spans is not None
     assert person.independent_spans < person.spans <= 3 * person.independent_spans
+    assert person.documents_with is not None
+    assert person.pilot_recall is not None
+    sizes = person.spans, person.documents_with
+    assert person.chance == chance_of_at_most(2, *sizes, 1 - person.pilot_recall, person.correlation)
     monkeypatch.chdir(pilot)  # without counts per document, the pilot is scored again
     assert ss.plan(0.95, misses=2, pilot="bare").needed == tuple(found.values())
 
@@ -136,6 +174,80 @@ def test_a_pilot_without_such_a_measure(pilot: Path) -> None:
         ss.plan(0.9, pilot=pilot / "out", measure="exacts")
     with pytest.raises(ss.InputError, match="cannot read the results"):
         ss.plan(0.9, pilot=pilot / "nothing")
+
+
+@pytest.fixture(scope="module")
+def units(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """20 documents with Ann twice and Bob once; every fourth Bob is missed."""
+    folder = tmp_path_factory.mktemp("units")
+    spans = [{"start": start, "end": start + 3, "label": "PERSON"} for start in (0, 4, 8)]
+    gold = [{"id": str(i), "text": "Ann Ann Bob", "spans": spans} for i in range(20)]
+    write(folder / "gold.jsonl", gold)
+    write(folder / "pred.jsonl", [{**one, "spans": spans[: 2 if i % 4 == 0 else 3]} for i, one in enumerate(gold)])
+    measures = ("char.pii", "leak.char", "leak", "leak.entity", "leak.document", "semeval.partial", "token")
+    named = [part for name in measures for part in ("-m", name)]
+    run("score", "gold.jsonl", "pred.jsonl", *named, "--ci", "0.9", "-o", "out", "-q", "--no-report", cwd=folder)
+    run("score", "gold.jsonl", "pred.jsonl", "-m", "char.pii", "-o", "char", "-q", "--no-report", cwd=folder)
+    return folder
+
+
+@pytest.mark.parametrize("measure", ["char.pii", "leak.char", "token"])
+@pytest.mark.parametrize("recall", [None, 0.9])
+def test_characters_are_no_spans(units: Path, measure: str, recall: float | None) -> None:
+    with pytest.raises(ss.UsageError, match="does not find or miss whole spans") as caught:
+        ss.plan(recall, pilot=units / "out", measure=measure)
+    assert str(caught.value).endswith("use leak, leak.entity, leak.document, semeval.partial.")
+
+
+def test_a_pilot_of_characters_alone(units: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(units)
+    with pytest.raises(ss.UsageError, match="use leak, leak.entity, leak.document, exact or iou"):
+        ss.plan(0.9, pilot="char", measure="char.pii")
+
+
+def test_entities_and_documents_are_called_so(units: Path) -> None:
+    found = ss.plan(0.9, pilot=units / "out", measure="leak.entity")
+    assert (found.unit, found.needed[0].per_document) == ("entity", 2)
+    assert "29 independent entitys" not in repr(found)
+    said, _ = run("plan", "--pilot", "out", "--recall", "0.9", "-m", "leak.entity", cwd=units)
+    assert "- 29 entities if each is missed independently" in said
+    assert "entities/document" in said
+    assert "span" not in said
+    said, _ = run("plan", "--pilot", "out", "-m", "leak.entity", cwd=units)
+    assert "if entities are independent" in said
+    said, _ = run("plan", "--pilot", "out", "--recall", "0.9", "-m", "leak.document", cwd=units)
+    assert "- 29 documents with private spans.\n" in said
+    assert "correlat" not in said
+    said, _ = run("plan", "--pilot", "out", "-m", "leak.document", cwd=units)
+    assert said.splitlines()[2].split("  ") == ["type", "misses", "documents", "recall at least"]
+    assert (
+        json.loads(run("plan", "--pilot", "out", "-m", "leak.document", "--json", "-", cwd=units)[0])["unit"]
+        == "document"
+    )
+
+
+def test_spans_with_partial_credit_have_no_bound_on_spans(units: Path) -> None:
+    found = {one.recall_spans for one in ss.plan(pilot=units / "out", measure="semeval.partial").claims}
+    assert None not in found  # nobody has partial credit here
+    gold = [{"id": str(i), "spans": [{"start": 0, "end": 4 + i % 2, "label": "A"}]} for i in range(8)]
+    write(units / "a.jsonl", gold)
+    write(units / "b.jsonl", [{**one, "spans": [{"start": 0, "end": 4, "label": "A"}]} for one in gold])
+    run(
+        "score",
+        "a.jsonl",
+        "b.jsonl",
+        "-m",
+        "semeval.partial",
+        "--ci",
+        "0.9",
+        "-o",
+        "half",
+        "-q",
+        "--no-report",
+        cwd=units,
+    )
+    assert {one.recall_spans for one in ss.plan(pilot=units / "half").claims} == {None}
+    assert "–" in run("plan", "--pilot", "half", cwd=units)[0]
 
 
 @pytest.mark.parametrize("recall", [0.9999999, 0.9999999999, 0.999999999999])

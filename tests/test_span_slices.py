@@ -176,6 +176,26 @@ def test_the_gap_between_groups_has_an_interval(tmp_path: Path) -> None:
     assert same.interval == pytest.approx((-0.06, 0.06), abs=0.01)  # none of 60 documents, on either side
 
 
+def test_the_interval_of_a_gap_allows_for_the_choice_among_many_groups(tmp_path: Path) -> None:
+    """20 words in 60 documents: one is found in 55, one in 40, all others in 48; chance alone gives such gaps."""
+    words = [f"w{number:02}" for number in range(20)]
+    table = tmp_path / "groups.tsv"
+    table.write_text("".join(f"{word}\t{word}\n" for word in words))
+    hits = dict.fromkeys(words, 48) | {"w00": 55, "w01": 40}
+    text = " ".join(words)
+    every = {word: {"start": 4 * i, "end": 4 * i + 3, "label": "A"} for i, word in enumerate(words)}
+    gold = [{"id": str(doc), "text": text, "spans": list(every.values())} for doc in range(60)]
+    pred = [
+        {**one, "spans": [every[word] for i, word in enumerate(words) if (doc + 7 * i) % 60 < hits[word]]}
+        for doc, one in enumerate(gold)
+    ]
+    found = score(gold, pred, by=f"lexicon:{table}", ci=0.95)["exact"].gap(f"lexicon:{table}", ss.Bootstrap())
+    assert found is not None
+    assert (found.highest, found.lowest) == ("w00", "w01")
+    assert found.interval is not None
+    assert found.interval[0] < 0 < found.difference < found.interval[1]
+
+
 def test_the_command_line(tmp_path: Path) -> None:
     gold = [{"id": str(i), "text": TEXT, "spans": spans("Ana", "McCoy", "2024")} for i in range(20)]
     write(tmp_path / "gold.jsonl", gold)

@@ -27,6 +27,8 @@ from spanscore.stats import (
     kendall,
     permutation_p,
     stream,
+    widest_difference,
+    widest_gap,
 )
 from spanscore.tally import Tally
 
@@ -170,6 +172,86 @@ def test_the_interval_of_a_difference_covers_the_truth_as_often_as_it_says() -> 
         low, high = difference_interval(a, b, share, Bootstrap(resamples=300), (number, 1))
         covered += low <= 0.04 <= high
     assert covered / simulations >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / simulations)
+
+
+def of_groups(hits: list[int], number: int = 60) -> list[Any]:
+    """Groups of documents with one span each, so many of which are found."""
+    return [np.array([[1, 1]] * hit + [[0, 1]] * (number - hit)) for hit in hits]
+
+
+def test_the_gap_of_many_groups_is_less_certain_than_that_of_two() -> None:
+    """The studentised range of 20 equal groups is 5.01: the interval is 5.01 / sqrt(2) standard errors wide."""
+    between = [48] * 18
+    ends = {
+        many: widest_gap(of_groups([54, 41, *many]), share, (0, 1), Bootstrap(), (0, 1)) for many in ((), (*between,))
+    }
+    (two, _), (twenty, _) = ends.values()
+    error = math.sqrt(54 * 6 / 60**3 + 41 * 19 / 60**3)
+    assert two == pytest.approx(13 / 60 - 1.96 * error, abs=0.02)
+    assert twenty == pytest.approx(13 / 60 - 5.01 / math.sqrt(2) * error, abs=0.03)
+    assert twenty < 0 < two
+
+
+def test_the_gap_between_groups_depends_on_their_counts_alone() -> None:
+    groups = of_groups([54, 42, 48, 48, 50])
+    ends = widest_gap(groups, share, (0, 1), Bootstrap(), (0, 1))
+    assert widest_gap([one[::-1] for one in groups], share, (0, 1), Bootstrap(), (0, 1)) == ends
+    assert widest_gap(groups[::-1], share, (4, 3), Bootstrap(), (0, 1)) == pytest.approx(ends)
+    low, high = widest_gap(groups, share, (1, 0), Bootstrap(), (0, 1))
+    assert (low, high) == pytest.approx((-ends[1], -ends[0]))
+
+
+def test_the_gap_between_groups_of_which_all_is_found() -> None:
+    """The exact bound of none missed in 60 documents, for the larger of two: 1 - 0.025 ** (1 / 60)."""
+    low, high = widest_gap(of_groups([60, 60]), share, (0, 1), Bootstrap(resamples=20_000), (0, 1))
+    assert low == pytest.approx(-high, rel=0.05)
+    assert high == pytest.approx(1 - (1 - math.sqrt(0.95)) ** (1 / 60), rel=0.05)
+
+
+def excludes_zero(number: int, simulations: int) -> float:
+    """The share of corpora with so many groups of equal recall whose largest gap seems to be none by chance."""
+    rng = np.random.default_rng(number)
+    wrong = 0
+    for simulation in range(simulations):
+        hits = rng.binomial(60, 0.8, number).tolist()
+        chosen = hits.index(max(hits)), hits.index(min(hits))
+        wrong += widest_gap(of_groups(hits), share, chosen, Bootstrap(), (simulation, 1))[0] > 0
+    return wrong / simulations
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [2, 5, 20, 40])
+def test_the_largest_gap_of_equal_groups_is_as_often_wrong_as_it_says(number: int) -> None:
+    """With a corrected level instead, which 1000 resamples cannot reach: 12.5% of 20 groups, 29% of 40."""
+    simulations = 500
+    assert excludes_zero(number, simulations) <= 0.05 + 2 * math.sqrt(0.95 * 0.05 / simulations)
+
+
+@pytest.mark.slow
+def test_the_largest_difference_of_equal_variants_is_as_often_wrong_as_it_says() -> None:
+    """Of 8 variants of the same 60 documents, with misses that they share."""
+    rng = np.random.default_rng(9)
+    simulations, wrong, pairs = 200, 0, [(a, b) for a in range(8) for b in range(8) if a != b]
+    for simulation in range(simulations):
+        skill = rng.beta(4, 1, 60)
+        groups = [np.stack([rng.binomial(1, skill), np.ones(60, np.int64)], axis=1) for _ in range(8)]
+        hits = [int(one[:, 0].sum()) for one in groups]
+        tables = [(groups[a], groups[b]) for a, b in pairs if hits[a] > hits[b] or (hits[a] == hits[b] and a < b)]
+        gaps = [int(a[:, 0].sum() - b[:, 0].sum()) for a, b in tables]
+        ends = widest_difference(tables, share, gaps.index(max(gaps)), Bootstrap(), (simulation, 1))
+        wrong += ends[0] > 0
+    assert wrong / simulations <= 0.05 + 2 * math.sqrt(0.95 * 0.05 / simulations)
+
+
+def test_the_largest_of_one_difference_is_as_certain_as_any() -> None:
+    first = np.array([[1, 2]] * 10 + [[2, 2]] * 90)
+    second = np.array([[1, 2]] * 40 + [[2, 2]] * 60)
+    ends = widest_difference([(first, second)], share, 0, Bootstrap(), (0, 1))
+    assert ends == pytest.approx(difference_interval(first, second, share, Bootstrap(), (0, 1)), abs=0.02)
+    low, high = widest_difference([(second, first)], share, 0, Bootstrap(), (0, 1))
+    assert (low, high) == (-ends[1], -ends[0])
+    three = widest_difference([(first, second), (first, first), (second, second)], share, 0, Bootstrap(), (0, 1))
+    assert three[0] < ends[0] < 0.15 < ends[1] < three[1]
 
 
 def test_the_permutation_test_is_as_often_wrong_as_it_says() -> None:

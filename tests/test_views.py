@@ -35,6 +35,11 @@ def test_types_that_are_not_looked_for_are_marked_everywhere() -> None:
     assert re.search(r"PERSON \(not looked for\) +– +– +–", exact)
     assert re.search(r"PERSON \(not looked for\) +– +0\.500 +–", leak)  # which predictions of another type cover
     assert parsed(result._repr_html_()).text.count("PERSON (not looked for)") == 2
+    nothing = ss.Corpus.from_documents([{"id": "d", "spans": []}])
+    none = ss.score(gold, nothing, ["exact", "leak"]).with_settings(not_looked_for=["PERSON"])
+    exact, leak = (line for line in str(none).splitlines() if "PERSON" in line)
+    assert re.search(r"PERSON \(not looked for\) +– +– +–", exact)
+    assert re.search(r"PERSON \(not looked for\) +– +0\.000 +–", leak)
 
 
 class Tags(HTMLParser):

@@ -93,7 +93,12 @@ def listed(counts: Mapping[str, int]) -> str:
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun in the singular or plural.
 
-    >>> plural(1, "span"), plural(2, "span")
-    ('1 span', '2 spans')
+    >>> plural(1, "span"), plural(2, "span"), plural(2, "entity")
+    ('1 span', '2 spans', '2 entities')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun if count == 1 else plural_of(noun)}"
+
+
+def plural_of(noun: str) -> str:
+    """Return the plural of a noun."""
+    return f"{noun.removesuffix('y')}ies" if noun.endswith("ty") else f"{noun}s"

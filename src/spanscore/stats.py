@@ -163,7 +163,7 @@ def intervals(
     If documents are all right or all wrong, this is the Clopper-Pearson interval of the number of right documents, so
     that the interval does not collapse where every resample is equal.
     """
-    return _intervals(units, statistics, how, seed, [_End(1.0, 0.0, (False,)), _End(0.0, 1.0, (True,))])
+    return _intervals(units, statistics, how, seed, PROPORTION)
 
 
 def difference_interval(
@@ -179,13 +179,130 @@ def difference_interval(
     if first.tobytes() > second.tobytes():
         low, high = difference_interval(second, first, statistic, how, seed)
         return -high, -low
-    width = first.shape[1]
-    ends = [_End(0.0, -1.0, (False, True)), _End(0.0, 1.0, (True, False))]
+    units = Kinds.of(np.concatenate([first, second], axis=1))
+    return _intervals(units, [_gap(statistic)], how, seed, DIFFERENCE)[0]
+
+
+def _gap(statistic: Callable[[Counts], Floats]) -> Callable[[Counts], Floats]:
+    """Return the difference of a statistic between the first half of the columns and the second."""
 
     def gap(rows: Counts) -> Floats:
+        width = rows.shape[1] // 2
         return statistic(rows[:, :width]) - statistic(rows[:, width:])
 
-    return _intervals(Kinds.of(np.concatenate([first, second], axis=1)), [gap], how, seed, ends)[0]
+    return gap
+
+
+def widest_gap(
+    groups: Sequence[Counts],
+    statistic: Callable[[Counts], Floats],
+    chosen: tuple[int, int],
+    how: Bootstrap,
+    seed: Sequence[int],
+) -> tuple[float, float]:
+    """Return the interval of the difference between two groups of documents that were chosen for their difference.
+
+    It holds for all pairs of groups together: how many standard errors it is wide is a quantile of the largest
+    deviation of any pair in the bootstrap of `intervals` (Westfall and Young 1993), so that more groups need no more
+    resamples. Groups are resampled independently of each other.
+    """
+    kinds = [Kinds.of(one) for one in groups]
+    found = [
+        _resampled(one, statistic, how, (*seed, rank), PROPORTION)
+        for one, rank in zip(kinds, _ranks(kinds), strict=True)
+    ]
+    below, above = (np.stack([getattr(one, side) for one in found]) for side in ("below", "above"))
+    errors = _error(below), _error(above)
+    orders = [np.argsort(one, kind="stable") for one in errors]
+    largest = np.zeros(how.resamples)
+    for number in range(how.resamples):
+        i, j = (_extreme(side[:, number], order) for side, order in zip((below, above), orders, strict=True))
+        largest[number] = _ratio(
+            below[i, number][:, None] + above[j, number], np.hypot(errors[0][i][:, None], errors[1][j])
+        ).max()
+    wide, (high, low) = _quantile(largest, how.level), chosen
+    difference = found[high].value - found[low].value
+    down, up = np.hypot(errors[0][high], errors[1][low]), np.hypot(errors[1][high], errors[0][low])
+    return max(difference - wide * float(down), -1.0), min(difference + wide * float(up), 1.0)
+
+
+def widest_difference(
+    pairs: Sequence[tuple[Counts, Counts]],
+    statistic: Callable[[Counts], Floats],
+    chosen: int,
+    how: Bootstrap,
+    seed: Sequence[int],
+) -> tuple[float, float]:
+    """Return the interval of the difference of a pair that was chosen for it, as `widest_gap` does.
+
+    The two of each pair have one row per document. The interval holds for all pairs together.
+    """
+    turned = [first.tobytes() > second.tobytes() for first, second in pairs]
+    kinds = [
+        Kinds.of(np.concatenate([pair[turn], pair[not turn]], axis=1)) for pair, turn in zip(pairs, turned, strict=True)
+    ]
+    largest = np.zeros(how.resamples)
+    found = [
+        _resampled(one, _gap(statistic), how, (*seed, rank), DIFFERENCE)
+        for one, rank in zip(kinds, _ranks(kinds), strict=True)
+    ]
+    for one in found:
+        for side in (one.below, one.above):
+            largest = np.maximum(largest, _ratio(side, _error(side)))
+    wide, one = _quantile(largest, how.level), found[chosen]
+    low, high = one.value - wide * float(_error(one.below)), one.value + wide * float(_error(one.above))
+    ends = max(low, -1.0), min(high, 1.0)
+    return (-ends[1], -ends[0]) if turned[chosen] else ends
+
+
+@dataclass(frozen=True)
+class _Resampled:
+    """A statistic, and how far it is above each resample of the lower end, and below each one of the upper end."""
+
+    value: float
+    below: Floats
+    above: Floats
+
+
+def _resampled(
+    units: Kinds,
+    statistic: Callable[[Counts], Floats],
+    how: Bootstrap,
+    seed: Sequence[int],
+    ends: tuple[_End, _End],
+) -> _Resampled:
+    drawn = _Drawn.of(units, how, seed)
+    point, value = float(statistic((units.frequency @ units.rows)[None])[0]), statistic(units.rows)
+    low, high = (one.values(units, value, statistic, drawn, one.worst(units)) for one in ends)
+    return _Resampled(point, np.nan_to_num(point - low), np.nan_to_num(high - point))
+
+
+def _ranks(kinds: Sequence[Kinds]) -> list[int]:
+    """Return the place of each in an order by counts alone; each place has random numbers of its own."""
+    order = sorted(range(len(kinds)), key=lambda i: (kinds[i].rows.tobytes(), kinds[i].frequency.tobytes()))
+    places = dict(zip(order, range(len(order)), strict=True))
+    return [places[i] for i in range(len(order))]
+
+
+def _error(deviations: Floats) -> Floats:
+    """Return the root mean square of the deviations in the last axis."""
+    error: Floats = np.sqrt(np.mean(deviations**2, axis=-1))
+    return error
+
+
+def _ratio(deviation: Floats, error: Floats) -> Floats:
+    """Return deviations in standard errors; without any, it is 0."""
+    return np.divide(deviation, error, out=np.zeros_like(deviation), where=error > 0)
+
+
+def _extreme(deviation: Floats, order: Longs) -> Longs:
+    """Return, of groups in the order of their errors, those that deviate more than all groups with a smaller error.
+
+    No other group can have the largest deviation in standard errors, so that not all pairs must be looked at.
+    """
+    most = np.maximum.accumulate(deviation[order])
+    chosen: Longs = order[np.append(True, most[1:] > most[:-1])]
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -207,21 +324,39 @@ class _End:
         level: float,
     ) -> float:
         """Return the end of the interval; `value` is the statistic of each kind of document."""
-        counted = ~np.isnan(value)
-        severity = np.where(counted, np.clip((self.good - value) / (self.good - self.bad), 0.0, 1.0), 0.0)
-        severity[severity < ROUNDING] = 0.0
-        number = int(units.frequency[counted].sum())
+        number = int(units.frequency[~np.isnan(value)].sum())
         if not number:
             return math.nan
-        if (np.abs(value[counted] - self.good) < ROUNDING).all():  # every resample would be equal
+        if self._without_errors(value):  # every resample would be equal
             return self.good - (self.good - self.bad) * binomial_most(0, number, level)
+        values = self.values(units, value, statistic, drawn, worst_unit)
+        tail = (1 - level) / 2
+        return _quantile(values[~np.isnan(values)], tail if self.bad < self.good else 1 - tail)
+
+    def _without_errors(self, value: Floats) -> bool:
+        return bool((np.abs(value[~np.isnan(value)] - self.good) < ROUNDING).all())
+
+    def values(
+        self,
+        units: Kinds,
+        value: Floats,
+        statistic: Callable[[Counts], Floats],
+        drawn: _Drawn,
+        worst_unit: Floats,
+    ) -> Floats:
+        """Return the resamples whose quantile is the end of the interval."""
+        counted = ~np.isnan(value)
+        if self._without_errors(value):  # the exact bound is a quantile of these
+            number = int(units.frequency[counted].sum())
+            missed: Floats = 1 - drawn.chance ** (1 / max(number, 1))
+            return self.good - (self.good - self.bad) * missed
+        severity = np.where(counted, np.clip((self.good - value) / (self.good - self.bad), 0.0, 1.0), 0.0)
+        severity[severity < ROUNDING] = 0.0
         worst = drawn.chance * (1 + np.sum(severity * units.frequency)) < 1
         better = np.where(counted, (value - self.good) / (self.good - self.bad), 0.0) > ROUNDING
         unseen = _swapped(units.choose(better, drawn.choice)) if better.any() else worst_unit
         extra = np.where(worst[:, None], unseen, units.choose(severity > 0, drawn.choice))
-        values = statistic(drawn.sums + drawn.weight[:, None] * extra)
-        tail = (1 - level) / 2
-        return _quantile(values[~np.isnan(values)], tail if self.bad < self.good else 1 - tail)
+        return statistic(drawn.sums + drawn.weight[:, None] * extra)
 
     def worst(self, units: Kinds) -> Floats:
         """Return the worst document; it is as large as the one that holds a span chosen at random, on average."""
@@ -235,6 +370,12 @@ class _End:
         row[1::2] = mean
         row[::2] = mean * np.repeat(self.right, len(mean) // len(self.right))
         return row
+
+
+PROPORTION = _End(1.0, 0.0, (False,)), _End(0.0, 1.0, (True,))
+"""The lower and the upper end for a proportion."""
+DIFFERENCE = _End(0.0, -1.0, (False, True)), _End(0.0, 1.0, (True, False))
+"""The lower and the upper end for the difference of two proportions."""
 
 
 def _quantile(values: Floats, share: float) -> float:
@@ -268,6 +409,17 @@ class _Drawn:
     chance: Floats
     choice: Floats
 
+    @classmethod
+    def of(cls, units: Kinds, how: Bootstrap, seed: Sequence[int]) -> _Drawn:
+        """Draw for these documents."""
+        generator = np.random.default_rng(list(seed))
+        weight, chance, choice = (
+            generator.exponential(size=how.resamples),
+            generator.random(how.resamples),
+            generator.random(how.resamples),
+        )
+        return cls(units.weighted_sums(how.resamples, generator), weight, chance, choice)
+
 
 def _intervals(
     units: Kinds,
@@ -276,13 +428,7 @@ def _intervals(
     seed: Sequence[int],
     ends: Sequence[_End],
 ) -> list[tuple[float, float]]:
-    generator = np.random.default_rng(list(seed))
-    weight, chance, choice = (
-        generator.exponential(size=how.resamples),
-        generator.random(how.resamples),
-        generator.random(how.resamples),
-    )
-    drawn = _Drawn(units.weighted_sums(how.resamples, generator), weight, chance, choice)
+    drawn = _Drawn.of(units, how, seed)
     worst = [one.worst(units) for one in ends]
     found = []
     for statistic in statistics:

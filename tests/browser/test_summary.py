@@ -54,3 +54,27 @@ def test_the_summary_of_a_run_fits_on_one_page(page: Any, tmp_path: Path) -> Non
     assert name.bounding_box()["width"] > 60  # a name is not broken into letters
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 1
+
+
+def test_the_summary_with_very_long_names_fits_on_one_page(page: Any, tmp_path: Path) -> None:
+    gold, found = [], []
+    for number, one in enumerate(generate(120, seed=7)):
+        spans = [
+            {"start": span.start, "end": span.end, "label": (span.label + "_AN_EXTREMELY_LONG_NAME" * 3)[:60]}
+            for span in one.spans
+        ]
+        meta = {"ward": f"ward {number % 9} " + "of a name that goes on " * 3, "year": f"{number % 7}" + "YEAR" * 20}
+        gold.append(json.dumps({"id": one.id, "text": one.text, "spans": spans, "meta": meta}))
+        found.append(json.dumps({"id": one.id, "spans": spans[::2]}))
+    (tmp_path / "gold.jsonl").write_text("\n".join(gold))
+    (tmp_path / "found.jsonl").write_text("\n".join(found))
+    by = ("--by", "meta.ward", "--by", "meta.year")
+    call = ("run", "gold.jsonl", "--detector", "replay(file=found.jsonl)", *by, "-o", "out")
+    subprocess.run([sys.executable, "-m", "spanscore", *call], cwd=tmp_path, check=True, capture_output=True)
+    page.goto((tmp_path / "out" / "summary.html").as_uri())
+    heights = page.locator("tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+    assert max(heights) <= 2.2 * min(heights)  # names may take two lines, numbers one
+    printed = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 1
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -51,6 +51,26 @@ def test_a_failed_condition_says_that_the_type_was_not_looked_for(tmp_path: Path
     assert not any(skipped in one.message for one in ss.gate(result, min="exact:PERSON:recall=0").checks)
 
 
+def test_a_gate_on_types_of_a_measure_that_ignores_types(tmp_path: Path) -> None:
+    masked(tmp_path, 12, 3)  # 1 of 9 PERSON spans and 2 of 10 DATE spans are missed
+    call = ("score", "gold.jsonl", "pred.jsonl", "-m", "char.pii", "-m", "exact", "-q", "--no-report")
+    run(*call, "--by", "type", "--ci", "0.95", "-o", "eo", cwd=tmp_path)
+    said, _ = run("gate", "eo", "--min", "char.pii:PERSON:recall=0.5", cwd=tmp_path)
+    assert said == "pass  pred char.pii PERSON recall: recall is 0.8889 (minimum 0.5)\n"
+    said, _ = run("gate", "eo", "--min", "DATE:recall=0.85", cwd=tmp_path, code=1)
+    assert said.count("FAIL  pred ") == 2
+    assert "char.pii DATE recall: recall is 0.8000" in said
+    said, _ = run("gate", "eo", "--min", "recall=0.5", cwd=tmp_path)
+    assert said.count("pass") == 2  # overall rows alone
+    run("gate", "eo", "--min", "char.pii:DATE:recall=0.7", "--on", "lower-bound", cwd=tmp_path, code=1)
+    run("gate", "eo", "--max-drop", "char.pii:DATE:recall=0.1", "--baseline", "eo", cwd=tmp_path)
+    result = ss.score(tmp_path / "gold.jsonl", tmp_path / "pred.jsonl", "char.pii", by="type")
+    assert not ss.gate(result, min="char.pii:DATE:recall=0.85")
+    run(*call, "-o", "without", cwd=tmp_path)
+    error = run("gate", "without", "--min", "char.pii:DATE:recall=0.5", cwd=tmp_path, code=2)[1]
+    assert "no results have recall for char.pii, type DATE" in error
+
+
 def test_a_gate_on_counts(tmp_path: Path) -> None:
     masked(tmp_path, 12, 3)
     assert "exposed is 3 (maximum 0)" in run("gate", "out", "--max", "leak.exposed=0", cwd=tmp_path, code=1)[0]

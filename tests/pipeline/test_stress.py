@@ -119,6 +119,13 @@ def test_groups_of_names_have_a_gap(folder: Path) -> None:
     assert "between names of west and of east" in out
 
 
+def test_groups_of_names_without_a_gap_are_called_equal(folder: Path) -> None:
+    call = ("stress", "gold.jsonl", "--detector", "python(function=mine:capitals)", "--with", "swap-names:names.tsv")
+    out, _ = run(*call, "-o", "equal", "-q", cwd=folder)
+    assert "all: recall is equal for names of all groups (" in out
+    assert "differs by 0.000" not in out
+
+
 def test_the_interval_of_a_drop_is_that_of_compare(folder: Path) -> None:
     """A variant scored on its own, against the original as another system, gives the same difference."""
     names: dict[str, Any] = {}

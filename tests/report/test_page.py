@@ -255,10 +255,63 @@ def test_the_summary_says_which_slices_it_leaves_out(tmp_path: Path) -> None:
         for content in (made, (tmp_path / folder / "summary.html").read_text()):
             assert "<caption>Slices by meta.year with the most readable spans</caption>" in content
             assert "Not shown here, but in metrics.json: slices by meta.site." in content
-            assert "Not shown: slices by attr.name, because values of attributes may be text." in content
+            assert "Not shown: slices by attr.name (1 group), because values of attributes may be text." in content
             assert "Ann Lee" not in content
     run(*call, "-o", "shown", cwd=tmp_path)
+    written = (tmp_path / "shown" / "summary.html").read_text()
+    assert "Ann Lee" not in written  # whatever other files may show
     run("summary", "shown", cwd=tmp_path)
-    content = (tmp_path / "shown" / "summary.html").read_text()
-    assert "Ann Lee" in content
-    assert "slices by meta.year, meta.site." in content
+    assert (tmp_path / "shown" / "summary.html").read_text() == written
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "shown"),
+    [
+        ("identifier", ("DIRECT", "QUASI", "NO_MASK"), True),
+        ("identifier", ("DIRECT", "Ann Lee", "QUASI"), False),
+        ("recognizer", ("SpacyRecognizer", "Pattern", "Pattern"), True),
+        ("entity", ("Ann Lee", "Bo", "Bo"), False),
+    ],
+)
+def test_the_summary_shows_no_values_of_attributes_that_may_be_text(
+    name: str, values: tuple[str, ...], shown: bool, tmp_path: Path
+) -> None:
+    places = ((0, 3), (4, 7), (11, 15))
+    spans: list[Any] = [
+        {"start": start, "end": end, "label": "PERSON", "attrs": {name: value}}
+        for (start, end), value in zip(places, values, strict=True)
+    ]
+    spans.append({"start": 8, "end": 10, "label": "PERSON"})
+    write(tmp_path / "gold.jsonl", [{"id": "d", "text": "Ann Lee is Oslo", "spans": spans}])
+    write(tmp_path / "none.jsonl", [{"id": "d", "spans": []}])
+    call = ("run", "gold.jsonl", "--detector", "replay(file=none.jsonl)", "--by", f"attr.{name}", "-o", "out", "-q")
+    run(*call, cwd=tmp_path)
+    content = (tmp_path / "out" / "summary.html").read_text()
+    for value in values:
+        assert (f'<th scope="row">{value}</th>' in content) == shown
+        assert (value in content) == shown
+    left_out = f"slices by attr.{name} ({len(set(values))} groups), because values of attributes may be text."
+    assert (left_out in content) != shown
+
+
+def test_the_summary_shortens_long_names(tmp_path: Path) -> None:
+    kind, ward = "A_VERY_LONG_TYPE_" * 4, "ward " * 16
+    spans = [{"start": 0, "end": 3, "label": kind}]
+    write(tmp_path / "gold.jsonl", [{"id": "d", "text": "Ann", "spans": spans, "meta": {"ward": ward}}])
+    write(tmp_path / "none.jsonl", [{"id": "d", "spans": []}])
+    call = ("run", "gold.jsonl", "--detector", "replay(file=none.jsonl)", "--by", "meta.ward", "-o", "out", "-q")
+    run(*call, cwd=tmp_path)
+    content = (tmp_path / "out" / "summary.html").read_text()
+    for name in (kind, ward):
+        assert f'<th scope="row">{name[:40]}…<' in content
+        assert f'<th scope="row">{name[:41]}' not in content
+    assert "td { white-space: nowrap }" in content
+
+
+def test_the_summary_of_data_without_private_spans_lists_no_types(tmp_path: Path) -> None:
+    write(tmp_path / "gold.jsonl", [{"id": "d", "text": "Ann", "spans": []}])
+    run("run", "gold.jsonl", "--detector", "replay(file=gold.jsonl)", "-o", "out", "-q", cwd=tmp_path)
+    content = (tmp_path / "out" / "summary.html").read_text()
+    assert "nothing can be said about leaks" in content
+    assert "Where it is worst" not in content
+    assert "nothing stays readable" not in content

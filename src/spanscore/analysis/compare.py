@@ -316,7 +316,7 @@ def differences(
     The p-values are corrected for the number of pairs.
     """
     name = scores[0].name
-    tables = _tables(scores, how.cluster)
+    tables = paired_tables(scores, how.cluster)
     for number in NUMBERS:
         found = []
         for a, b in pairs:
@@ -347,7 +347,7 @@ def paired_test(
     return interval, permutation_p(*tables, statistic_of(scores, number), number=permutations, seed=seed)
 
 
-def _tables(scores: Sequence[Scores], cluster: str | None) -> list[Counts]:
+def paired_tables(scores: Sequence[Scores], cluster: str | None) -> list[Counts]:
     """Return each system's counts by document (or cluster of documents), with rows in the same order."""
     units = [one.units(cluster) for one in scores]
     first = units[0].documents

@@ -24,7 +24,7 @@ from spanscore.result.files import SCHEMA
 from spanscore.result.tables import NOT_LOOKED_FOR, escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from spanscore.analysis.conditions import Kind
     from spanscore.result import Scores
@@ -126,8 +126,13 @@ def _listed(conditions: str | Sequence[str]) -> Sequence[str]:
 def _rows_of(results: str | Path | Result, read: Callable[[str], list[ResultRow]] | None = None) -> list[ResultRow]:
     if not isinstance(results, Result):
         return (read or read_results)(str(results))
-    rows = [row for row in results.to_dict()["results"] if not {"by", "average"} & row.keys()]
-    return _marked(rows, results.not_looked_for)
+    return _marked(_checked_rows(results.to_dict()["results"]), results.not_looked_for)
+
+
+def _checked_rows(rows: Iterable[ResultRow]) -> list[ResultRow]:
+    """Return the overall rows and those of types, also of measures that have these only with `--by type`."""
+    kept = [row for row in rows if row.get("average") is None and row.get("by") in (None, "type")]
+    return [row if row.get("by") is None else {**row, "type": row["slice"]} for row in kept]
 
 
 def _marked(rows: list[ResultRow], not_looked_for: Collection[str]) -> list[ResultRow]:
@@ -153,6 +158,7 @@ class _Row(msgspec.Struct, omit_defaults=True):
     counts: dict[str, int | float | None] = msgspec.field(default_factory=dict)
     interval: dict[str, tuple[Share | None, Share | None]] | None = None
     by: str | None = None
+    slice: str | None = None
     average: str | None = None
     level: str | None = None
     signature: str = ""
@@ -190,7 +196,7 @@ def read_baseline(path: str) -> list[ResultRow]:
 
 
 def read_results(path: str) -> list[ResultRow]:
-    """Read the rows of a results.json file, given the file or its folder."""
+    """Read the rows that can be checked of a results.json file, given the file or its folder."""
     file = Path(path) / "results.json" if Path(path).is_dir() else Path(path)
     finish_interrupted(file.parent)
     try:
@@ -203,7 +209,7 @@ def read_results(path: str) -> list[ResultRow]:
         raise InputError("the results are not valid JSON.", str(file)) from None
     if results.schema != SCHEMA:
         raise InputError(f"this is not a results file of spanscore score (expected schema {SCHEMA}).", str(file))
-    rows = [msgspec.structs.asdict(row) for row in results.results if row.by is None and row.average is None]
+    rows = _checked_rows(msgspec.structs.asdict(row) for row in results.results)
     for row in rows:
         level = row.pop("level")
         row["measure"] += f"@{level}" if level else ""
@@ -366,9 +372,9 @@ class Paired:
         return cls(new[0], new[1], old[1])
 
     def test(self, row: ResultRow, old: ResultRow, number: str) -> tuple[tuple[float, float], float] | None:
-        """Return the interval and p-value of the drop; None unless both have counts of the same documents."""
+        """Return the interval and p-value of the drop; None unless both have counts of the same documents and type."""
         a, b = self.old.get(old.get("signature", "")), self.new.get(row.get("signature", ""))
-        if a is None or b is None or set(a.tally.documents) != set(b.tally.documents):
+        if row.get("by") is not None or a is None or b is None or set(a.tally.documents) != set(b.tally.documents):
             return None
         names = sorted(a.tally.documents)
         before, now = (one.tally.of_label(row["type"]).of_documents(names) for one in (a, b))

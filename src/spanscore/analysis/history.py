@@ -123,7 +123,7 @@ def log(results: str | Path, history: str | Path, *, name: str = "", at: datetim
 
 def entries(results: str | Path, *, name: str = "", at: datetime | None = None) -> list[Entry]:
     """Return the rows of results as entries of a history; a run was logged when it finished, unless `at` is given."""
-    rows = read_results(str(results))
+    rows = [row for row in read_results(str(results)) if row["by"] is None]
     level = _level(_file(results))
     logged = at or _finished(_file(results)) or datetime.now(UTC)
     logged = logged.replace(tzinfo=UTC) if logged.tzinfo is None else logged.astimezone(UTC)

@@ -30,6 +30,9 @@ LARGE = 2**53
 """No sample is larger than this."""
 PREFERRED = "leak"
 """The measure that a claim is usually about, if a pilot has it."""
+UNITS = {"leak.entity": "entity", "leak.document": "document"}
+"""What measures count that find or miss something else than spans."""
+WORKING = "leak, leak.entity, leak.document, exact or iou"
 WITHOUT_FILES = "go to the folder where they were made, or score again"
 
 
@@ -85,10 +88,12 @@ class SamplePlan:
     claims: tuple[Claim, ...] = ()
     cluster: str | None = None
     """The metadata field, such as meta.patient, whose values stand for documents here, as in the pilot's intervals."""
+    unit: str = "span"
+    """What is called spans here: spans, or the entities or documents that the measure finds or misses as a whole."""
 
     def __repr__(self) -> str:
         if self.needed:
-            needs = plural(self.needed[0].independent_spans, "independent span")
+            needs = plural(self.needed[0].independent_spans, f"independent {self.unit}")
             return f"SamplePlan(recall {self.recall:g}, confidence {self.confidence:g}: {needs})"
         bounds = (self.claims[0].recall, self.claims[0].recall_spans) if self.claims else ()
         claim = next((f"recall at least {one:.4f}" for one in bounds if one is not None), "no claim")
@@ -138,7 +143,8 @@ def plan(
             raise InputError("this pilot has no gold spans, so it says nothing about recall.", str(pilot))
         needed = tuple(one for one in found if isinstance(one, Needed))
         claims = tuple(one for one in found if isinstance(one, Claim))
-        return SamplePlan(confidence, recall, misses, scores.name, str(pilot), needed, claims, cluster)
+        unit = UNITS.get(scores.measure.name, "span")
+        return SamplePlan(confidence, recall, misses, scores.name, str(pilot), needed, claims, cluster, unit)
     if measure is not None:
         raise UsageError("a measure applies only to a pilot; give the folder of its results.")
     if recall is None:
@@ -251,11 +257,22 @@ def _pilot(folder: Path, measure: str | None) -> tuple[Scores, str | None]:
     if measure is not None:
         if measure not in named:
             raise UsageError(unknown("measure in the pilot", measure, named))
+        if not _countable(named[measure]):
+            use = ", ".join(one.name for one in found if _countable(one)) or WORKING
+            what = (
+                f"{measure} does not find or miss whole spans, so a number of spans says nothing about it; use {use}."
+            )
+            raise UsageError(what)
         return named[measure], cluster
     counted = [one for one in found if one.measure.finds_spans]
     if not counted:
-        raise InputError("no measure of these results finds or misses whole spans; use leak or exact.", str(folder))
+        raise InputError(f"no measure of these results finds or misses whole spans; use {WORKING}.", str(folder))
     return next((one for one in counted if one.measure.name == PREFERRED), counted[0]), cluster
+
+
+def _countable(scores: Scores) -> bool:
+    """Return whether recall is a share of spans, entities or documents, which are found or missed as a whole."""
+    return scores.measure.finds_spans or scores.measure.name in UNITS
 
 
 def _of_pilot(scores: Scores, recall: float | None, confidence: float, misses: int) -> Iterator[Needed | Claim]:
@@ -271,7 +288,8 @@ def _of_pilot(scores: Scores, recall: float | None, confidence: float, misses: i
             interval = scores.interval(how, label)
             assert interval is not None
             missed, total = round((size - hit).sum()), round(size.sum())
-            on_spans = 1 - binomial_most(missed, total, how.level)
+            partial = bool((hit % 1).any())
+            on_spans = None if partial else 1 - binomial_most(missed, total, how.level)
             yield Claim(label, missed, total, len(size), interval.recall[0], on_spans)
             continue
         yield _needed_by_pilot(label, hit, size, len(scores.tally.documents), (recall, confidence, misses))
@@ -284,7 +302,61 @@ def _needed_by_pilot(
     sizes = float(size.mean()), float((size**2).sum() / size.sum())
     found = _needed(label, independent, sizes, intra_correlation(size - hit, size), len(size) / documents)
     rate = float(hit.sum() / size.sum())
-    return replace(found, pilot_recall=rate, chance=_at_most(target[2], independent, rate))
+    assert found.spans is not None
+    assert found.documents_with is not None
+    assert found.correlation is not None
+    chance = chance_of_at_most(target[2], found.spans, found.documents_with, 1 - rate, found.correlation)
+    return replace(found, pilot_recall=rate, chance=chance)
+
+
+def chance_of_at_most(misses: int, spans: int, documents: int, rate: float, correlation: float) -> float:
+    """Return the chance of at most so many misses in documents of equal size whose misses are correlated.
+
+    The misses of a document follow a beta-binomial distribution with this mean rate and correlation: the binomial
+    distribution if misses are independent, all or none if the correlation is 1.
+
+    >>> round(chance_of_at_most(1, 100, 20, 0.01, 0.0), 4), round(chance_of_at_most(1, 100, 20, 0.01, 1.0), 4)
+    (0.7358, 0.8179)
+    """
+    size, larger = divmod(spans, documents)
+    total = np.ones(1)
+    for of_each, number in ((size, documents - larger), (size + 1, larger)):
+        one = _misses_of_one(of_each, rate, correlation)[: misses + 1]
+        total = _of_two(total, _of_many(one, number, misses), misses)
+    return float(np.clip(total.sum(), 0.0, 1.0))
+
+
+def _misses_of_one(size: int, rate: float, correlation: float) -> Floats:
+    """Return the probability of each number of misses in a document of so many spans."""
+    from scipy.special import gammaln
+
+    correlation = min(correlation, 1 - 1e-9)  # 1 would divide by zero
+    more = np.arange(size) * correlation / (1 - correlation)  # each miss makes another one more likely, as do hits
+    with np.errstate(divide="ignore"):
+        missed, found, either = (np.append(0.0, np.cumsum(np.log(first + more))) for first in (rate, 1 - rate, 1.0))
+    number = np.arange(size + 1)
+    ways = gammaln(size + 1) - gammaln(number + 1) - gammaln(size - number + 1)
+    chances: Floats = np.exp(ways + missed + found[::-1] - either[-1])
+    return chances
+
+
+def _of_many(one: Floats, number: int, most: int) -> Floats:
+    """Return the distribution of the sum of so many numbers, up to `most`, by repeated squaring."""
+    total = np.ones(1)
+    while number:
+        if number % 2:
+            total = _of_two(total, one, most)
+        number //= 2
+        one = _of_two(one, one, most) if number else one
+    return total
+
+
+def _of_two(first: Floats, second: Floats, most: int) -> Floats:
+    """Return the distribution of the sum of two numbers, up to `most`."""
+    from scipy.signal import convolve
+
+    total: Floats = convolve(first, second)[: most + 1]
+    return total
 
 
 def intra_correlation(missed: Floats, size: Floats) -> float:

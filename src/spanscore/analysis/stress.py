@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spanscore.analysis.compare import Difference, differences
+from spanscore.analysis.compare import differences, paired_tables
 from spanscore.analysis.perturbation import ORIGINAL, PERTURBATION, SOURCE, SWAP
 from spanscore.errors import UsageError, printable
+from spanscore.result import NUMBERS
 from spanscore.result.tables import known
+from spanscore.stats import stream, widest_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from spanscore.analysis.compare import Difference
     from spanscore.result import Result, Scores
     from spanscore.stats import Bootstrap
 
@@ -139,23 +142,27 @@ def _drop(found: Difference, scores: dict[str, Scores], label: str | None) -> Dr
 
 
 def _group_gaps(groups: Sequence[Scores], bootstrap: Bootstrap, label: str | None) -> Iterator[GroupGap]:
-    """Yield the largest gap of each number, with a level corrected for the number of pairs (Bonferroni)."""
-    pairs = list(combinations(range(len(groups)), 2))
-    if not pairs:
+    """Yield the largest gap of each number, with an interval that holds for all pairs of groups together."""
+    if len(groups) < 2:
         return
-    how = replace(bootstrap, level=1 - (1 - bootstrap.level) / len(pairs))
-    largest: dict[str, Difference] = {}
-    for one in differences(groups, how, 1, pairs):
-        before = largest.get(one.number)
-        if not np.isnan(one.difference) and (before is None or abs(one.difference) > abs(before.difference)):
-            largest[one.number] = one
-    for number, one in largest.items():
-        low, high = one.interval
-        turned = one.difference < 0
-        names = [name.removeprefix(f"{SWAP}:") for name in (one.first, one.second)]
-        highest, lowest = reversed(names) if turned else names
-        interval = (-high, -low) if turned else (low, high)
-        yield GroupGap(one.measure, label, number, highest, lowest, abs(one.difference), interval)
+    measure = groups[0]
+    tables = [measure.ratio_columns(table) for table in paired_tables(groups, bootstrap.cluster)]
+    for number, statistic in zip(NUMBERS, measure.statistics, strict=True):
+        values = [getattr(one, number) for one in groups]
+        pairs = [
+            (a, b)
+            for a, b in permutations(range(len(groups)), 2)
+            if values[a] > values[b] or (values[a] == values[b] and a < b)
+        ]
+        if not pairs:  # all are undefined, but for one
+            continue
+        gaps = [values[a] - values[b] for a, b in pairs]
+        chosen = gaps.index(max(gaps))
+        seed = stream(bootstrap.seed, f"{measure.name}|{number}|gap")
+        of_pairs = [(tables[a], tables[b]) for a, b in pairs]
+        interval = widest_difference(of_pairs, statistic, chosen, bootstrap, seed)
+        highest, lowest = (groups[place].system.removeprefix(f"{SWAP}:") for place in pairs[chosen])
+        yield GroupGap(measure.name, label, number, highest, lowest, gaps[chosen], interval)
 
 
 def _record(one: Drop | GroupGap) -> dict[str, Any]:

@@ -36,7 +36,8 @@ from spanscore.cli.options import INPUT, OUTPUT, SCORING, STATISTICS, option
     "-m",
     "--measure",
     metavar="MEASURE",
-    help="Measure of the pilot (default: leak, or else the first measure that counts spans).",
+    help="Measure of the pilot that finds or misses whole spans, entities or documents (default: leak, or else the "
+    "first one of spans).",
 )
 @option(OUTPUT, "--json", "json_", metavar="FILE", help="Write the plan as JSON; '-' prints only JSON.")
 def command(json_: str | None, **settings: Any) -> None:

@@ -13,6 +13,7 @@ from spanscore.errors import printable
 def command(out: str) -> None:
     """Write summary.html into OUT, the folder of a run: what stays readable, on one page without text.
 
+    Of attributes of spans, it lists only kinds of identifiers and names of recognizers; other values may be text.
     Print the page, or save it as PDF, from any browser. `spanscore run` writes it too.
 
     \b

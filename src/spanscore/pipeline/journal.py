@@ -41,6 +41,8 @@ class Journal:
         self._file: IO[bytes] | None = None
         self._kept = 0
         self._changes: list[Change] = []
+        self.latency: dict[str, float] | None = None
+        """The latency of the finished run that is resumed."""
         self._encoder = msgspec.json.Encoder()
 
     @property
@@ -140,7 +142,7 @@ class Journal:
 
     def _write_key(self) -> None:
         """Record what the predictions depend on."""
-        known = {"detection": self._key, "resumed_anyway": self._changes}
+        known = {"detection": self._key, "resumed_anyway": self._changes, "latency": self.latency}
         with atomic_file(self._folder / KEY, mode=0o600, follow=False) as file:
             file.write(json.dumps(known, indent=2).encode() + b"\n")
 
@@ -150,6 +152,7 @@ class Journal:
         try:
             recorded = json.loads(path.read_text("utf-8"))
             before, self._changes = dict(recorded["detection"]), list(recorded.get("resumed_anyway") or [])
+            self.latency = recorded.get("latency")
             changed = fingerprint_changes(before["fingerprint"], self._key["fingerprint"])
         except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
             raise UsageError(f"{where}: this folder holds a different run; use another folder.") from None

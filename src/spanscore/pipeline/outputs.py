@@ -134,9 +134,7 @@ def _write_into(folder: Path, outcome: Outcome, *, text: Text, arguments: Mappin
         by=outcome.result.by,
     )
     with atomic_file(folder / summary.NAME) as file:
-        file.write(
-            summary.page(said, about, inputs=outcome.result.inputs, text=text).encode("utf-8", "backslashreplace")
-        )
+        file.write(summary.page(said, about, inputs=outcome.result.inputs).encode("utf-8", "backslashreplace"))
     _json(folder / "metrics.json", said)
     return said
 

@@ -143,6 +143,7 @@ def _run(
     lost = lost_spans(job, alignment, without)
     if without:
         notes.append(note(without, alignment, lost, at_coarsest_level(result), _measures(job)[:2]))
+    latency = _latency(gold, fresh, latencies, detected - ready) if fresh else journal.latency
     about = {
         "version": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -150,8 +151,9 @@ def _run(
         "resumed_anyway": journal.changes,
         "signatures": [one.signature for one in result.scores],
         "failures": failed,
+        "documents": len(predictions),
         "documents_detected_now": len(fresh),
-        "latency": _latency(gold, fresh, latencies, detected - ready) if job.detector.takes_time else None,
+        "latency": latency if job.detector.takes_time else None,
         "versions": {"python": platform.python_version(), "numpy": np.__version__, **versions(fingerprint)},
         "seconds": {
             "loading": round(ready - began, 3),

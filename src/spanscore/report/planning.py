@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from spanscore.errors import plural, printable
-from spanscore.result.tables import ALL, aligned
+from spanscore.errors import plural, plural_of, printable
+from spanscore.result.tables import ALL, UNDEFINED, aligned
 from spanscore.version import __version__
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ def _needed(found: SamplePlan) -> Iterator[str]:
     sure = _percent(found.confidence)
     yield f"To claim a recall of at least {found.recall:.15g} with {sure} confidence and {allowed}, annotate"
     first = found.needed[0]
-    number = first.independent_spans
-    yield f"- {plural(number, 'span')} if each is missed independently of all others,"
-    unit = _unit(found)
-    yield f"- {plural(number, unit)} with such spans, however misses are correlated within {unit}s"
-    yield f"  {IF_EVEN}."
+    number, unit, counted = first.independent_spans, _unit(found), plural_of(found.unit)
+    if found.unit == unit:
+        yield f"- {plural(number, unit)} with private spans."
+    else:
+        yield f"- {plural(number, found.unit)} if each is missed independently of all others,"
+        yield f"- {plural(number, unit)} with such {counted}, however misses are correlated within {unit}s"
+        yield f"  {IF_EVEN.replace('spans', counted)}."
     if first.spans is None:
         return
     if found.pilot is None:
@@ -49,11 +52,27 @@ def _needed(found: SamplePlan) -> Iterator[str]:
         )
         return
     yield f"\nEstimates from {printable(found.pilot, limit=255)} (measure {found.measure}{_clustered(found)}):\n"
-    table = [["type", "recall", f"spans/{unit}", f"{unit}s with", "correlation", "spans", f"{unit}s", "chance"]]
+    yield from aligned(list(_sizes(found)), 1)
+    few = "of no more misses than allowed, if recall is the same as in the pilot"
+    if found.unit == unit:
+        yield f"\n{unit}s with: share of {unit}s with private spans; chance: {few}"
+        return
+    yield (
+        f"\n{unit}s with: share of {unit}s that hold such {counted}; correlation of misses within a {unit}, with one "
+        f"completely missed {unit} added; chance: {few}"
+    )
+
+
+def _sizes(found: SamplePlan) -> Iterator[list[str]]:
+    """Yield the rows of the table of sizes; a document that counts as a whole has no number or correlation in it."""
+    unit, counted = _unit(found), plural_of(found.unit)
+    shown = [True, True, found.unit != unit, True, found.unit != unit, True, True, True]
+    many = f"{counted} with spans" if found.unit == unit else counted
+    rows = [["type", "recall", f"{counted}/{unit}", f"{unit}s with", "correlation", many, f"{unit}s", "chance"]]
     for one in found.needed:
         numbers = (one.pilot_recall, one.per_document, one.share, one.correlation, one.chance)
         recall, size, share, correlation, chance = (0.0 if number is None else number for number in numbers)
-        table.append(
+        rows.append(
             [
                 ALL if one.type is None else printable(one.type),
                 f"{recall:.3f}",
@@ -65,11 +84,7 @@ def _needed(found: SamplePlan) -> Iterator[str]:
                 f"{100 * chance:.0f}%",
             ]
         )
-    yield from aligned(table, 1)
-    yield (
-        f"\n{unit}s with: share of {unit}s that hold such spans; correlation of misses within a {unit}, with one "
-        f"completely missed {unit} added; chance: of no more misses than allowed, if recall is the same as in the pilot"
-    )
+    yield from (list(compress(row, shown)) for row in rows)
 
 
 def _claims(found: SamplePlan) -> Iterator[str]:
@@ -79,12 +94,14 @@ def _claims(found: SamplePlan) -> Iterator[str]:
         return
     level, pilot = _percent(found.confidence), printable(found.pilot, limit=255)
     yield f"What you may claim with {level} confidence, {pilot}, {found.measure}{_clustered(found)}:\n"
-    table = [["type", "misses", "spans", f"{_unit(found)}s", "recall at least", "if spans are independent"]]
+    unit, counted = _unit(found), plural_of(found.unit)
+    shown = [True, True, found.unit != unit, True, True, found.unit != unit]
+    rows = [["type", "misses", counted, f"{unit}s", "recall at least", f"if {counted} are independent"]]
     for one in found.claims:
         name = ALL if one.type is None else printable(one.type)
-        ends = [_below_one(end) for end in (one.recall, one.recall_spans) if end is not None]
-        table.append([name, str(one.misses), str(one.spans), str(one.documents), *ends])
-    yield from aligned(table, 1)
+        ends = [UNDEFINED if end is None else _below_one(end) for end in (one.recall, one.recall_spans)]
+        rows.append([name, str(one.misses), str(one.spans), str(one.documents), *ends])
+    yield from aligned([list(compress(row, shown)) for row in rows], 1)
 
 
 def _claim(one: Claim, confidence: float) -> str:

@@ -33,8 +33,13 @@ def plain(found: Stress, measure: str, number: str = "recall") -> str:
 def gap_lines(found: Stress, measure: str, number: str = "recall") -> list[str]:
     """Return a sentence for the largest gap between groups of names, overall and for each type that has one."""
     return [
-        f"{measure} {'all' if one.type is None else printable(one.type)}: {number} differs by {shown(one.difference)} "
-        f"({between(one.interval)}) between names of {printable(one.highest)} and of {printable(one.lowest)}"
+        f"{measure} {'all' if one.type is None else printable(one.type)}: {number} "
+        + (
+            f"differs by {shown(one.difference)} ({between(one.interval)}) between names of {printable(one.highest)} "
+            f"and of {printable(one.lowest)}"
+            if one.difference > 0
+            else f"is equal for names of all groups ({between(one.interval)})"
+        )
         for one in found.gaps
         if (one.measure, one.number) == (measure, number) and (one.type is None or one.difference > 0)
     ]

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spanscore.align.span_groups import ATTRIBUTE, NONE
 from spanscore.errors import InputError, plural, printable
 from spanscore.files import atomic_file, finish_interrupted
 from spanscore.result.tables import NOT_LOOKED_FOR
@@ -14,13 +15,15 @@ from spanscore.result.tables import NOT_LOOKED_FOR
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from spanscore.arguments import Text
-
 NAME = "summary.html"
 WORST, SLICES, TABLES = 8, 5, 2
 """Maximum number of types, of slices in a table, and of tables of slices: everything has to fit on one page."""
 NOTES = 4
 """Maximum number of warnings that are listed."""
+LONGEST = 40
+"""Maximum number of characters of a name in a table."""
+RECOGNIZER = "attr.recognizer"
+IDENTIFIERS = {"DIRECT", "QUASI", "NO_MASK", NONE}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 ALWAYS = (
     "Private text that nobody annotated, and what a reader can conclude from the rest of a text, are not measured.",
@@ -45,6 +48,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-n
 th, td { text-align: right; padding: .12rem .5rem; border-bottom: 1px solid var(--line) }
 th:first-child, td:first-child { text-align: left; padding-left: 0; overflow-wrap: anywhere; min-width: 9rem }
 thead th, thead td { border-bottom-color: var(--edge) }
+td { white-space: nowrap }
 tbody th { font-weight: 400 }
 caption { text-align: left; font-weight: 600; padding: .2rem 0 }
 .bar { width: 9rem; padding-right: 0 }
@@ -58,7 +62,7 @@ ul { margin: .3rem 0; padding-left: 1.1rem; font-size: .9rem }
 @media screen and (max-width: 40rem) {
   .bar { display: none }
   table { font-size: .8rem }
-  th, td { padding: .12rem .2rem }
+  th, td { padding: .12rem .2rem; white-space: normal }
   th:first-child, td:first-child { min-width: 7.4rem }
 }
 @media print {
@@ -80,7 +84,7 @@ def write_summary(folder: str | Path) -> Path:
         raise unfinished_run(path)
     metrics, about, results = (_read(path / name) for name in ("metrics.json", "run.json", "results.json"))
     try:
-        content = page(metrics, about, inputs=results["inputs"], text=results["settings"].get("text", "show"))
+        content = page(metrics, about, inputs=results["inputs"])
     except (KeyError, TypeError, AttributeError, ValueError, StopIteration) as error:
         what = f"this run cannot be summarized ({type(error).__name__}); run it again with this version."
         raise InputError(what, str(path)) from None
@@ -103,12 +107,10 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
-def page(
-    metrics: Mapping[str, Any], about: Mapping[str, Any], *, inputs: Mapping[str, Any], text: Text = "hide"
-) -> str:
+def page(metrics: Mapping[str, Any], about: Mapping[str, Any], *, inputs: Mapping[str, Any]) -> str:
     """Return the page; it contains names of types, slices and files, but no text and no document IDs.
 
-    Values of attributes, which may be text, are slices only if `text` may be shown.
+    Values of attributes may be text, so that only kinds of identifiers and names of recognizers are shown.
     """
     leak = metrics["details"]["leak"]
     source = Path(inputs["gold"]["source"] or "gold data").name
@@ -119,9 +121,7 @@ def page(
         f"<h1>{_safe(title)}</h1>",
         f'<p class="quiet">{_safe(_when(about))}, spanscore {_safe(about["version"])}</p>',
         *_lead(leak),
-        "<h2>Where it is worst</h2>",
-        _table("Types", leak["by_type"], WORST, metrics["details"]["not_looked_for"]),
-        *_slices(leak.get("by", {}), text),
+        *(_worst(leak, metrics["details"]["not_looked_for"]) if leak["counts"]["annotated"] else ()),
         "<h2>What was tested</h2>",
         _facts(metrics, about, inputs),
         "<h2>What the numbers do not cover</h2>",
@@ -176,17 +176,30 @@ def _needless(needless: int, masked: int) -> str:
     return f"{of_total(needless, masked, 'masked span')} {cover} nothing private."
 
 
-def _slices(by: Mapping[str, Mapping[str, Any]], text: Text) -> Iterator[str]:
-    """Yield a table for each of the first splits, and what is left out: the others, and attributes without text."""
-    hidden = [what for what in by if text != "show" and what.startswith("attr.")]
+def _worst(leak: Mapping[str, Any], not_looked_for: Collection[str]) -> Iterator[str]:
+    yield "<h2>Where it is worst</h2>"
+    yield _table("Types", leak["by_type"], WORST, not_looked_for)
+    yield from _slices(leak.get("by", {}))
+
+
+def _slices(by: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a table for each of the first splits, and what is left out: the others, and attributes that may be text."""
+    hidden = [what for what, rows in by.items() if _may_be_text(what, rows)]
     shown = [what for what in by if what not in hidden]
     yield from (_table(f"Slices by {_split(what)}", by[what], SLICES) for what in shown[:TABLES])
     if left := shown[TABLES:]:
         names = _safe(", ".join(map(_split, left)))
         yield f'<p class="quiet">Not shown here, but in metrics.json: slices by {names}.</p>'
     if hidden:
-        names = _safe(", ".join(hidden))
+        names = _safe(", ".join(f"{_split(what)} ({_many(len({*by[what]} - {NONE}), 'group')})" for what in hidden))
         yield f'<p class="quiet">Not shown: slices by {names}, because values of attributes may be text.</p>'
+
+
+def _may_be_text(what: str, groups: Iterable[str]) -> bool:
+    """Return whether the groups of a split are values of an attribute that may quote a document."""
+    if what == "attr.identifier":
+        return not IDENTIFIERS.issuperset(groups)
+    return what.startswith(ATTRIBUTE) and what != RECOGNIZER
 
 
 def _split(what: str) -> str:
@@ -196,7 +209,7 @@ def _split(what: str) -> str:
     ('lexicon:origin.tsv', 'meta.ward')
     """
     kind, colon, file = what.partition(":")
-    return f"{kind}:{Path(file).name}" if colon and kind == "lexicon" else what
+    return printable(f"{kind}:{Path(file).name}" if colon and kind == "lexicon" else what, limit=LONGEST)
 
 
 def _table(title: str, rows: Mapping[str, Any], most: int, not_looked_for: Collection[str] = ()) -> str:
@@ -210,9 +223,8 @@ def _table(title: str, rows: Mapping[str, Any], most: int, not_looked_for: Colle
         cells = f"{row['readable']:,}", f"{row['counts']['annotated']:,}", with_interval(share, row["interval"])
         bar = f'<td class="bar" aria-hidden="true"><span style="width:{100 * share:.1f}%"></span></td>'
         mark = f' <span class="quiet">({NOT_LOOKED_FOR})</span>' if name in not_looked_for else ""
-        body.append(
-            f'<tr><th scope="row">{_safe(name)}{mark}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}{bar}</tr>'
-        )
+        head = f'<th scope="row">{_safe(printable(name, limit=LONGEST))}{mark}</th>'
+        body.append(f"<tr>{head}{''.join(f'<td>{cell}</td>' for cell in cells)}{bar}</tr>")
     more = f"; {len(order) - most} more in metrics.json" if len(order) > most else ""
     head = "".join(f'<th scope="col">{name}</th>' for name in ("readable", "annotated", "share readable"))
     return (
@@ -242,10 +254,16 @@ def _facts(metrics: Mapping[str, Any], about: Mapping[str, Any], inputs: Mapping
         "Speed": "not measured"
         if latency is None
         else f"median {_seconds(latency['p50'])} per document, 95% within {_seconds(latency['p95'])}, "
-        f"99% within {_seconds(latency['p99'])}; {latency['characters_per_second']:,.0f} characters/s",
+        f"99% within {_seconds(latency['p99'])}; {latency['characters_per_second']:,.0f} characters/s"
+        f"{_part(latency['documents'], about.get('documents', 0))}",
     }
     found = "".join(f"<dt>{name}</dt><dd>{_safe(value)}</dd>" for name, value in facts.items())
     return f"<dl>{found}</dl>"
+
+
+def _part(timed: int, documents: int) -> str:
+    """Return of how many documents the time is known, if not of all."""
+    return f" (of {of_total(timed, documents, 'document')})" if timed < documents else ""
 
 
 def _gaps(metrics: Mapping[str, Any], about: Mapping[str, Any]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from spanscore.align.span_groups import NONE, SpanGroups, is_span_property, slic
 from spanscore.errors import UsageError, printable, unknown
 from spanscore.measures.span_precision import SpanPrecision
 from spanscore.measures.span_recall import SpanRecall
-from spanscore.stats import Interval, Kinds, Missed, binomial_most, intervals, stream
+from spanscore.stats import Interval, Kinds, Missed, binomial_most, intervals, stream, widest_gap
 from spanscore.tally import NO_TYPE
 from spanscore.verdicts import SIDES, Error, errors
 
@@ -147,8 +147,7 @@ class Scores:
     def gap(self, what: str, bootstrap: Bootstrap | None = None) -> Gap | None:
         """Return the gap between the slices with the highest and the lowest recall; None if fewer than two have any.
 
-        The interval combines those of the two slices (Zou and Donner 2008), at a level corrected for the number of
-        pairs of slices (Bonferroni). Spans and documents without a value form no slice here.
+        The interval holds for all pairs of slices together. Spans and documents without a value form no slice here.
         """
         recalls = {name: one.recall for name, one in self.by(what).items() if name != NONE and one.recall >= 0}
         if len(recalls) < 2:
@@ -156,21 +155,23 @@ class Scores:
         ordered = sorted(recalls, key=recalls.__getitem__)  # if all are equal, these still are two slices
         high, low = ordered[-1], ordered[0]
         difference = recalls[high] - recalls[low]
-        if bootstrap is None:
+        split, over = (self.of_spans(what), "type") if is_span_property(what) else (self, what)
+        if bootstrap is None or what == "document" or split.measure.needs_all_documents:
             return Gap(high, low, difference)
-        pairs = len(recalls) * (len(recalls) - 1) / 2
-        found = self.intervals(replace(bootstrap, level=1 - (1 - bootstrap.level) / pairs), what)
-        upper, lower = found.get(high), found.get(low)
-        if upper is None or lower is None:
-            return Gap(high, low, difference)
-        down = math.hypot(recalls[high] - upper.recall[0], lower.recall[1] - recalls[low])
-        up = math.hypot(upper.recall[1] - recalls[high], recalls[low] - lower.recall[0])
-        return Gap(high, low, difference, (max(difference - down, -1.0), min(difference + up, 1.0)))
+        groups = {name: split._resampled(bootstrap, one) for name, one in split.parts(over) if name in recalls}
+        chosen = list(groups).index(high), list(groups).index(low)
+        recall = split.statistics[NUMBERS.index("recall")]
+        interval = widest_gap(list(groups.values()), recall, chosen, bootstrap, stream(bootstrap.seed, "gap"))
+        return Gap(high, low, difference, interval)
+
+    def _resampled(self, bootstrap: Bootstrap, tally: Tally) -> Floats:
+        """Return the numerators and denominators of what is resampled: documents, or clusters of them."""
+        return self.ratio_columns(self.units(bootstrap.cluster, tally).present())
 
     def _interval(self, tally: Tally, bootstrap: Bootstrap, over: str | None = None) -> Interval | None:
         if self.measure.needs_all_documents or not tally.documents:
             return None
-        units = self.ratio_columns(self.units(bootstrap.cluster, tally).present())
+        units = self._resampled(bootstrap, tally)
         seed = stream(bootstrap.seed, "")  # whatever a slice is called: equal counts have equal intervals
         found = intervals(Kinds.of(units), self.statistics, bootstrap, seed)
         total = self._prf(units.sum(axis=0)[None], over)

@@ -13,6 +13,7 @@ from unicodedata import combining, east_asian_width
 from spanscore.align.span_groups import is_span_property, shown_split
 from spanscore.errors import plural, printable
 from spanscore.files import safe_cell
+from spanscore.stats import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,8 +51,9 @@ class Row:
 
     @property
     def has_scores(self) -> bool:
-        """Whether its scores say something; predictions of other types may cover a type that is not looked for."""
-        return self.looked_for or self.score.recall > 0
+        """Whether its scores say something; predictions of other types may hide a type that is not looked for."""
+        masked = "predicted" in self.absent  # whatever types predictions have
+        return self.looked_for or masked or self.score.recall > 0
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -252,7 +254,10 @@ def gap_lines(result: Result) -> Iterator[str]:
         groups = f"from {printable(gap.highest)} to {printable(gap.lowest)}"
         level = "" if result.bootstrap is None else f"{100 * result.bootstrap.level:g}% interval "
         interval = "" if gap.interval is None else f" ({level}{gap.interval[0]:z.3f} to {gap.interval[1]:z.3f})"
-        yield f"{who}: recall falls by {gap.difference:.3f}{interval} {groups}"
+        if gap.difference < ROUNDING:
+            yield f"{who}: recall is equal in all groups{interval}"
+        else:
+            yield f"{who}: recall falls by {gap.difference:.3f}{interval} {groups}"
 
 
 def _percent(share: float) -> str:
