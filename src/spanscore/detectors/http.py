@@ -85,12 +85,12 @@ class Http(WebService):
             if isinstance(answer, Answer) and answer.status == 200:
                 with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     supported = tuple(sorted(msgspec.json.decode(answer.body, type=list[str])))
-                    return Description(EntityTypes(supported=supported))
+                    return Description(EntityTypes(supported=supported), self._unversioned)
             elif isinstance(answer, Answer) and answer.status not in AGAIN:
                 break
         if isinstance(answer, str):
             raise DetectorError(f"cannot reach the service at {printable(self.place)}: {answer}.")
-        return Description()
+        return Description(notes=self._unversioned)
 
     def fingerprint(self) -> Fingerprint:
         """Add the service's version, if it tells it: `version` in `GET /version`, or in `info` of `/openapi.json`."""
@@ -99,9 +99,24 @@ class Http(WebService):
             found["option request"] = content_hash(self.request[1:])
         if not self._is_own:
             return found
-        answers = (self.client.ask("GET", self.with_query(path), None) for path in ("/version", "/openapi.json"))
-        told = next(filter(None, map(_version, answers)), None)
-        return found | ({} if told is None else {"service version": told})
+        return found | ({} if self._told is None else {"service version": self._told})
+
+    @property
+    def _unversioned(self) -> tuple[str, ...]:
+        return (UNVERSIONED,) if self._told is None else ()
+
+    @cached_property
+    def _told(self) -> str | None:
+        """The version that the service tells."""
+        return next(filter(None, map(_version, map(self._answer, ("/version", "/openapi.json")))), None)
+
+    def _answer(self, path: str) -> Answer | str:
+        """Return the answer for a path; what may be another one next time is asked for again."""
+        answer: Answer | str = ""
+        for answer in self.attempts(self.client, "GET", self.with_query(path), None):
+            if isinstance(answer, Answer) and answer.status not in AGAIN:
+                break
+        return answer
 
     @property
     def _is_own(self) -> bool:

@@ -16,6 +16,7 @@ import msgspec
 
 from spanscore.detectors.http_client import NOT_A_VALUE, Answer, Client, address_of, headers_of, is_header_value
 from spanscore.detectors.interface import Detection, Detector, Failure
+from spanscore.detectors.service_errors import ServiceError
 from spanscore.errors import UsageError, printable
 from spanscore.spec import REQUIRED, parameter
 
@@ -67,7 +68,7 @@ class WebService(Detector):
     def detection(self, answer: Any, text: str) -> Detection:
         """Return the detection in a decoded answer; raise UnusableError to retry."""
 
-    def advice(self, status: int) -> str:
+    def advice(self, status: int, error: ServiceError) -> str:
         """Return what may help against a status, to be appended to a sentence."""
         return ""
 
@@ -132,6 +133,8 @@ class WebService(Detector):
         return self._one(client, text), time.perf_counter() - began
 
     def _one(self, client: Client, text: str) -> Detection:
+        if not text:
+            return []  # most services refuse an empty text
         try:
             body = msgspec.json.encode(self.body(text))
         except UnicodeEncodeError:
@@ -140,11 +143,11 @@ class WebService(Detector):
         for answer in self.attempts(client, "POST", self.path, body):
             if isinstance(answer, str):
                 why = answer
-            elif answer.status in AGAIN:
-                why = f"the service answered with status {answer.status}"
             elif answer.status != 200:
-                why = f"the service answered with status {answer.status}{answer.refused}"
-                return Failure(f"{why}{self.advice(answer.status)}")
+                error = ServiceError.of(answer.body)
+                why = f"the service answered with status {answer.status}{error}{answer.refused}"
+                if answer.status not in AGAIN and not error.is_throttling:
+                    return Failure(f"{why}{self.advice(answer.status, error)}")
             else:
                 try:
                     return self.detection(msgspec.json.decode(answer.body), text)
