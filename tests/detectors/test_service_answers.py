@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from calls import spanscore, write
 from spanscore.corpus.records import Document
 from spanscore.detectors import Failure, detector
 from spanscore.detectors.interface import Detection
@@ -192,3 +193,78 @@ def test_the_version_of_a_service_is_asked_for_again() -> None:
         assert made.describe().notes == ()
         assert made.fingerprint()["service version"] == "7"
     assert [path.partition("?")[0] for path, _ in asked] == ["/supportedentities"] * 3 + ["/version"] * 3
+
+
+def azure(version: str) -> Any:
+    return {"results": {"documents": [{"id": "1", "entities": []}], "errors": [], "modelVersion": version}}
+
+
+def answered_by(url: str, name: str, **options: Any) -> frozenset[str] | None:
+    made = detector(name, url=url, **options)
+    assert (UNVERSIONED in made.describe().notes) is (made.answered_by() is None)
+    assert all(isinstance(one, list) for one in made.detect([Document(id="d", text=TEXT, spans=[])]))
+    return made.answered_by()
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "told"),
+    [
+        (azure("2023-09-01"), {"request": "azure"}, {"2023-09-01"}),
+        (azure("2023-09-01")["results"], {"request": "azure"}, {"2023-09-01"}),
+        ({**AWS, "ModelVersion": "2.0.0"}, {"request": "aws-medical"}, {"2.0.0"}),
+        ({**AWS, "ModelVersion": {"a": 1}}, {"request": "aws-medical"}, set()),
+        (AWS, {"request": "aws"}, None),
+        ({"result": {}}, {"request": "gcp"}, None),
+    ],
+)
+def test_versions_in_answers(answer: Any, options: Any, told: Any) -> None:
+    with serving(lambda *_: (200, answer)) as (url, _):
+        assert answered_by(url, "http", **options) == told
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"model": "m-2024-08-06", "system_fingerprint": "fp_1"}, {"m-2024-08-06 fp_1"}),
+        ({"model": "m", "system_fingerprint": "fp_1"}, {"m fp_1"}),
+        ({"model": "m", "system_fingerprint": None}, set()),
+        ({}, set()),
+    ],
+)
+def test_versions_in_answers_of_language_models(more: Any, told: set[str], prompt: str) -> None:
+    with serving(lambda *_: (200, {**chat(content='{"entities": []}'), **more})) as (url, _):
+        assert answered_by(url, "openai", model="m", prompt=prompt) == told
+
+
+def test_a_run_records_the_versions_that_answered(tmp_path: Path) -> None:
+    def reply(number: int, path: str, body: Any) -> Reply:
+        text = body["analysisInput"]["documents"][0]["text"]
+        return (404, {}) if version == "1" and "3" in text else (200, azure(version) if version else AZURE_SILENT)
+
+    gold = [{"start": 0, "end": 3, "label": "PERSON"}]
+    write(tmp_path / "data.jsonl", [{"id": str(i), "text": f"Ann {i}", "spans": gold} for i in range(4)])
+    with serving(reply) as (url, _):
+
+        def run(out: str, *more: str, code: int = 0) -> str:
+            detector = f'http(url="{url}", request=azure)'
+            return spanscore(
+                "run", "data.jsonl", "--detector", detector, "-o", out, *more, cwd=tmp_path, code=code
+            ).stderr
+
+        version = "1"
+        assert "does not tell its version" not in run("out", code=2)
+        assert json.loads((tmp_path / "out" / "run.partial.json").read_text())["service_versions"] == ["1"]
+        version = "2"
+        several = "several versions of the service answered: 1, 2."
+        assert several in run("out", "--resume")
+        about = json.loads((tmp_path / "out" / "run.json").read_text())
+        assert (about["service_versions"], about["versions"]["service"]) == (["1", "2"], "1, 2")
+        assert several in about["warnings"]
+        assert several in run("out", "--resume")  # which has nothing left to do
+        assert "versions of the service" not in run("one")
+        assert json.loads((tmp_path / "one" / "run.json").read_text())["service_versions"] == ["2"]
+        version = ""
+        assert UNVERSIONED in run("none")
+
+
+AZURE_SILENT = {"results": {"documents": [{"id": "1", "entities": []}]}}

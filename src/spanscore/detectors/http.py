@@ -14,7 +14,7 @@ import msgspec
 from spanscore.detectors.fingerprint import Fingerprint, content_hash
 from spanscore.detectors.http_client import Answer, address_of
 from spanscore.detectors.interface import Description, Detection, DetectorError, EntityTypes, spans_of
-from spanscore.detectors.services import HEADERS, READERS, REQUESTS, filled
+from spanscore.detectors.services import HEADERS, READERS, REQUESTS, VERSIONS, filled, version_in
 from spanscore.detectors.web import AGAIN, UNVERSIONED, WebService
 from spanscore.errors import InputError, printable
 from spanscore.spec import parameter
@@ -71,15 +71,28 @@ class Http(WebService):
 
     def detection(self, answer: Any, text: str) -> Detection:
         """Read the answer."""
-        named = self.response or self.request
+        named = self._layout
         return READERS[named](answer, text) if named in READERS else spans_of(answer, len(text))
+
+    @property
+    def tells_in_answers(self) -> bool:
+        """Whether the answers have this layout."""
+        return self._layout in VERSIONS
+
+    def version_in(self, answer: Any) -> str | None:
+        """Return the version of the model in an answer of Azure or of Comprehend Medical."""
+        return version_in(answer, self._layout)
+
+    @property
+    def _layout(self) -> str:
+        return self.response or self.request
 
     def describe(self) -> Description:
         """Return what `GET /supportedentities` lists, if the service has it; an unreachable service is an error."""
         if not self._is_own:
             assert self.client is not None
             self.body("")
-            return Description(notes=(UNVERSIONED,))
+            return Description(notes=self._unversioned)
         path = self.with_query(f"/supportedentities?language={quote(self.language)}")
         for answer in self.attempts(self.client, "GET", path, None):
             if isinstance(answer, Answer) and answer.status == 200:
@@ -103,7 +116,7 @@ class Http(WebService):
 
     @property
     def _unversioned(self) -> tuple[str, ...]:
-        return (UNVERSIONED,) if self._told is None else ()
+        return () if self.tells_in_answers or (self._is_own and self._told) else (UNVERSIONED,)
 
     @cached_property
     def _told(self) -> str | None:

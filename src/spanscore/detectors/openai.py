@@ -12,7 +12,7 @@ import msgspec
 from spanscore.detectors.http_client import address_of
 from spanscore.detectors.interface import Description, Detection, EntityTypes, Failure, spans_of
 from spanscore.detectors.service_errors import ServiceError
-from spanscore.detectors.web import UNVERSIONED, UnusableError, WebService
+from spanscore.detectors.web import UnusableError, WebService
 from spanscore.errors import InputError
 from spanscore.formats import placement
 from spanscore.spec import REQUIRED, parameter
@@ -104,6 +104,16 @@ class Openai(WebService):
             raise UnusableError("the model's answer is not JSON by the schema") from None
         return spans_of(placement.spans(text, self._mentions(found)), len(text))
 
+    @property
+    def tells_in_answers(self) -> bool:
+        """Whether answers tell a version; most services do."""
+        return True
+
+    def version_in(self, answer: Any) -> str | None:
+        """Return the model that answered, with its fingerprint; the name that was asked for says nothing by itself."""
+        told = [one for one in map(answer.get, ("model", "system_fingerprint")) if isinstance(one, str) and one]
+        return None if told in ([], [self.model]) else " ".join(told)
+
     def advice(self, status: int, error: ServiceError) -> str:
         """Name the option for services that know no schemas, or for models that take no temperature."""
         if status != 400:
@@ -128,7 +138,7 @@ class Openai(WebService):
         """Read the prompt, and report the labels, if they are given."""
         assert self._instructions is not None
         assert self.client is not None
-        return Description(EntityTypes(supported=tuple(sorted(self.labels)) or None), (UNVERSIONED,))
+        return Description(EntityTypes(supported=tuple(sorted(self.labels)) or None))
 
     @cached_property
     def _instructions(self) -> str:

@@ -30,6 +30,8 @@ AGAIN = {408, 425, 429, 500, 502, 503, 504}
 PATIENCE = 60.0
 """Maximum seconds to wait if the service asks for it."""
 
+MOST_VERSIONS = 20
+"""Maximum number of versions that are recorded."""
 UNVERSIONED = "the service does not tell its version: --resume will not notice if it changes."
 """A note on services that cannot be asked which version answers."""
 
@@ -67,6 +69,23 @@ class WebService(Detector):
     @abstractmethod
     def detection(self, answer: Any, text: str) -> Detection:
         """Return the detection in a decoded answer; raise UnusableError to retry."""
+
+    @property
+    def tells_in_answers(self) -> bool:
+        """Whether the answers of this service tell its version."""
+        return False
+
+    def version_in(self, answer: Any) -> str | None:
+        """Return the version that a decoded answer tells."""
+        return None
+
+    def answered_by(self) -> frozenset[str] | None:
+        """Return the versions that the answers have told so far."""
+        return frozenset(self._versions) if self.tells_in_answers else None
+
+    @cached_property
+    def _versions(self) -> set[str]:
+        return set()
 
     def advice(self, status: int, error: ServiceError) -> str:
         """Return what may help against a status, to be appended to a sentence."""
@@ -109,6 +128,7 @@ class WebService(Detector):
     def timed(self, documents: Iterable[Document]) -> Iterator[tuple[Detection, float]]:
         """Yield the answers, each with the seconds from its first request on."""
         client = self.client
+        assert self._versions is not None  # before there are threads
         waiting: deque[Future[tuple[Detection, float]]] = deque()
         pool = ThreadPoolExecutor(self.concurrency)
         try:
@@ -150,12 +170,20 @@ class WebService(Detector):
                     return Failure(f"{why}{self.advice(answer.status, error)}")
             else:
                 try:
-                    return self.detection(msgspec.json.decode(answer.body), text)
+                    decoded = msgspec.json.decode(answer.body)
+                    found = self.detection(decoded, text)
+                    self._note_version(decoded)
+                    return found
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     why = "the service's answer is not JSON"
                 except UnusableError as error:
                     why = str(error)
         return Failure(f"{why} ({self.retries + 1} {'try' if not self.retries else 'tries'})")
+
+    def _note_version(self, answer: Any) -> None:
+        told = self.version_in(answer)
+        if told and len(self._versions) < MOST_VERSIONS:
+            self._versions.add(printable(told))
 
     def attempts(self, client: Client, method: str, path: str, body: bytes | None) -> Iterator[Answer | str]:
         """Yield the answer of each attempt, or why it failed; the caller stops when it has a usable one."""
