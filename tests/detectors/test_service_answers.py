@@ -231,7 +231,7 @@ def test_versions_in_answers(answer: Any, options: Any, told: Any) -> None:
         ({}, set()),
     ],
 )
-def test_versions_in_answers_of_language_models(more: Any, told: set[str], prompt: str) -> None:
+def test_versions_in_answers_of_language_models(more: Any, told: Any, prompt: str) -> None:
     with serving(lambda *_: (200, {**chat(content='{"entities": []}'), **more})) as (url, _):
         assert answered_by(url, "openai", model="m", prompt=prompt) == told
 

@@ -95,6 +95,7 @@ def test_data_that_a_function_reads_later_counts(how: str, data: Path) -> None:
         + "x" * 5000
         + "'",
         "def write(): open('words.json', 'w'); Path('lists/words.json').write_text(''); open('mymodel/meta.json', mode='ab')",
+        "def look(): return Path('words.json').exists() or os.path.isfile('lists/words.json')",
         "A = 'run/'",
     ],
 )

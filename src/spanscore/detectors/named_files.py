@@ -24,7 +24,19 @@ _MODEL_NAME = re.compile(r"[a-z]{2,3}_[a-z]+_\w+", re.ASCII)
 """A name as spaCy gives them to models."""
 _WRITES = re.compile(r"[rbt]*[wax][rbt+]*")
 """A mode of `open` that writes."""
-_WRITERS = {"write_text", "write_bytes", "touch", "mkdir", "unlink"}
+_NO_READERS = {
+    "write_text",
+    "write_bytes",
+    "touch",
+    "mkdir",
+    "makedirs",
+    "unlink",
+    "remove",
+    "exists",
+    "is_file",
+    "isfile",
+}
+"""Functions and methods that write files, or only look whether they are there."""
 
 
 def named_files(strings: Iterable[str], folders: Iterable[Path]) -> Fingerprint:
@@ -75,7 +87,7 @@ def _may_be_file(name: str) -> bool:
 
 
 def strings_in(code: bytes) -> set[str]:
-    """Return the strings of source code, and paths that it joins from them, without the names of files that it writes.
+    """Return the strings of source code, and paths that it joins from them, without names of files that it only writes.
 
     >>> sorted(strings_in(b"A = Path('lists') / 'a.txt'; open('b.txt', 'w'); C = os.path.join('lists', 'c.txt')"))
     ['a.txt', 'c.txt', 'lists', 'lists/a.txt', 'lists/c.txt']
@@ -84,8 +96,8 @@ def strings_in(code: bytes) -> set[str]:
         tree = ast.parse(code)
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # not Python, or strange
         return set()
-    written = {id(part) for one in ast.walk(tree) if _writes(one) for part in ast.walk(one)}
-    return {text for one in ast.walk(tree) if id(one) not in written and (text := _text(one))}
+    unread = {id(part) for one in ast.walk(tree) if _does_not_read(one) for part in ast.walk(one)}
+    return {text for one in ast.walk(tree) if id(one) not in unread and (text := _text(one))}
 
 
 def _text(node: ast.AST) -> str:
@@ -105,10 +117,10 @@ def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
     return filter(None, map(_text, nodes))
 
 
-def _writes(node: ast.AST) -> bool:
-    """Return whether a call opens a file to write it, or writes it otherwise."""
+def _does_not_read(node: ast.AST) -> bool:
+    """Return whether a call writes a file, or only looks whether it is there."""
     if not isinstance(node, ast.Call):
         return False
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     given = [*node.args, *(one.value for one in node.keywords)]
-    return name in _WRITERS or (name == "open" and any(_WRITES.fullmatch(text) for text in _texts(given)))
+    return name in _NO_READERS or (name == "open" and any(_WRITES.fullmatch(text) for text in _texts(given)))

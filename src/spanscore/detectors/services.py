@@ -197,8 +197,8 @@ READERS: Mapping[str, Callable[[Any, str], Detection]] = {
 def version_in(answer: Any, service: str) -> str | None:
     """Return the version of the model that an answer tells.
 
-    >>> version_in({"results": {"modelVersion": "2023-09-01"}}, "azure"), version_in({"ModelVersion": "2"}, "aws-medical")
-    ('2023-09-01', '2')
+    >>> version_in({"results": {"modelVersion": "2023-09-01"}}, "azure")
+    '2023-09-01'
     """
     about = answer.get("results", answer) if service == "azure" and isinstance(answer, dict) else answer
     told = about.get(VERSIONS.get(service)) if isinstance(about, dict) else None
