@@ -127,11 +127,15 @@ class Parameter:
     """An exclusive lower limit."""
     callable: bool = False
     """Whether a function may be given instead of text."""
+    optional: bool = False
+    """Whether `none` is allowed although it is not the default."""
 
     def read(self, value: Any) -> Any:
         """Return the value of an argument, which may be text."""
         if not isinstance(value, str) or self.type is str:
             return self.check(value)
+        if self.optional and value.lower() == "none":
+            return None
         parsed: Any = None
         if self.type is bool:
             parsed = {"true": True, "false": False}.get(value.lower())
@@ -146,7 +150,7 @@ class Parameter:
 
     def check(self, value: Any, shown: object = None) -> Any:
         """Return the value if it is allowed, else raise an error that says what is."""
-        if value is self.default and value is not REQUIRED:
+        if (value is self.default and value is not REQUIRED) or (value is None and self.optional):
             return value
         if value == "" != self.default:
             raise UsageError(f"{self.name} is empty; {self.name} must be {self.allowed()}.")
@@ -193,7 +197,7 @@ class Parameter:
         if not math.isinf(self.high):
             limits.append(f"{'to' if self.above is None and limits else 'at most'} {_in_full(self.high)}")
         joined = (" and " if self.above is not None else " ").join(limits)
-        return f"{kind} {joined}".rstrip()
+        return f"{kind} {joined}".rstrip() + (", or none" if self.optional else "")
 
     def write(self, value: Any) -> str:
         """Return the value as it is written in a spec."""

@@ -61,7 +61,7 @@ def test_answers_are_placed_on_the_text(port: int, prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", ["429", "500", "cut", "half", "schema", "choices", "refusal", "fences", "think", "parts", "filter", "tool"]
+    "fault", ["429", "500", "cut", "half", "schema", "choices", "fences", "think", "parts", "tool"]
 )
 def test_faults_that_pass(port: int, prompt: str, fault: str) -> None:
     text = f"{{{fault}}} Ann left."
@@ -77,10 +77,19 @@ def test_faults_that_pass(port: int, prompt: str, fault: str) -> None:
         ("half", {"retries": 0}, r"does not follow the JSON schema \(1 try\)"),
         ("cut", {"retries": 0}, "the model's answer is cut off"),
         ("always", {"retries": 1}, r"status 500 \(2 tries\)"),
-        ("filter", {"retries": 0}, r"the service's content filter blocked the answer \(1 try\)"),
+        ("filter", {}, "the service's content filter blocked the answer$"),
+        ("refusal", {}, "the model refused to answer$"),
         ("tool", {"retries": 0}, r"the model called a tool instead of answering \(1 try\)"),
-        ("model", {"model": "other"}, "status 400; if it does not support JSON schemas, use schema=false$"),
-        ("model", {"model": "other", "schema": False}, "the service answered with status 400$"),
+        (
+            "model",
+            {"model": "other"},
+            "status 400, type invalid_request_error; if it does not support JSON schemas, use schema=false$",
+        ),
+        (
+            "model",
+            {"model": "other", "schema": False},
+            "the service answered with status 400, type invalid_request_error$",
+        ),
     ],
 )
 def test_faults_that_stay(port: int, prompt: str, fault: str, options: dict[str, Any], why: str) -> None:

@@ -73,3 +73,33 @@ def test_a_missing_program_is_an_error_and_not_warned_about(folder: Path) -> Non
     for program, why in (("./nope", "No such file or directory"), ("./find.pl", "Permission denied")):
         with pytest.raises(DetectorError, match=rf"cannot run the command '{program}' \({why}\)\."):
             detector("command", run=program).describe()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ("--model=words.json mdir", {"words.json", "mdir"}),
+        ("--model=mdir", {"mdir"}),
+        ("--model mdir words.json", {"words.json", "mdir"}),
+        ("--out=mdir --cache-dir mdir -o mdir . .. / --log-file=words.json --model=none", set()),
+        ("run", set()),
+    ],
+)
+def test_data_among_the_arguments_counts(arguments: str, found: set[str], folder: Path) -> None:
+    for name in ("words.json", "mdir/weights.bin", "run/run.json"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("1")
+    made = detector("command", run=f"{sys.executable} program.py {arguments}")
+    known = {f"file {name}" for name in (sys.executable, "program.py")}
+    before = made.fingerprint()
+    assert {name for name in before if name.startswith("file ")} - known == {f"file {name}" for name in found}
+    for name in ("words.json", "mdir/weights.bin", "run/run.json"):
+        Path(name).write_text("2")
+    after = made.fingerprint()
+    assert {name for name in before if before[name] != after[name]} == {f"file {name}" for name in found}
+
+
+def test_data_alone_does_not_tell_what_runs(folder: Path) -> None:
+    Path("words.json").write_text("[]")
+    (note,) = detector("command", run="make --file=words.json lib").describe().notes
+    assert note == "what 'make' runs cannot be fingerprinted: --resume will not notice if it changes."

@@ -135,3 +135,21 @@ def test_answers_of_programs_that_are_refused(answer: str, why: str, tmp_path: P
     with pytest.raises(ss.SpanscoreError, match=why) as caught:
         answered(answer, tmp_path)
     assert "Ann" not in str(caught.value)
+
+
+def test_spans_of_a_group_need_their_doc() -> None:
+    def group() -> Any:
+        doc = spacy_doc()
+        doc.spans["sc"] = list(doc.ents)
+        return doc.spans["sc"]
+
+    found = spans_of(group(), len(TEXT))
+    assert isinstance(found, Failure)
+    assert found.why.endswith("SpanGroup, which is useless without its Doc; return list(doc.spans[...])")
+    kept = spacy_doc()
+    kept.spans["sc"] = list(kept.ents)
+    for held in (kept.spans["sc"], list(kept.spans["sc"])):
+        assert spans_of(held, len(TEXT)) == [Span(*ANN, "PERSON", None)]
+    corpus = ss.Corpus.from_documents([{"id": "d", "text": TEXT, "spans": []}])
+    with pytest.raises(ss.SpanscoreError, match=r"return list\(doc.spans\[...\]\)"):
+        ss.detect(corpus, "python", function=lambda text, language: group())

@@ -183,6 +183,13 @@ def test_a_text_that_is_not_unicode_is_not_sent(spec: str) -> None:
         ss.detect(corpus, spec)
 
 
+def test_a_program_that_ends_while_its_input_is_refused_is_cleaned_up_once() -> None:
+    corpus = ss.Corpus.from_documents([{"id": "d1", "text": "Ann \ud800", "spans": []}])
+    for _ in range(40):  # its output was closed while it was read, in one of six calls
+        with pytest.raises(SpanscoreError, match="d1.*a lone surrogate"):
+            ss.detect(corpus, "command(run=true)")
+
+
 def test_the_arguments_of_a_program_are_not_recorded(tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text("import json, sys\nfor line in sys.stdin:\n    print(json.dumps({'spans': []}))\n")
     write(tmp_path / "data.jsonl", [{"id": "a", "text": "Ann", "spans": []}])

@@ -115,6 +115,21 @@ def test_unknown_entities_are_refused(runs: Path) -> None:
         assert "There is no entity type 'NOPE'" in said
 
 
+def test_signatures_name_the_detector_of_each_run(runs: Path) -> None:
+    def of(folder: str, system: str = "") -> set[frozenset[str]]:
+        rows = json.loads((runs / folder / "results.json").read_text())["results"]
+        found = (row["signature"].split("|") for row in rows if system in ("", row["system"]))
+        return {frozenset(part for part in parts if not part.startswith("ci:")) for parts in found}
+
+    assert all(any(part.startswith("detector:") for part in parts) for parts in (*of("out1"), *of("out2")))
+    run("score", "gold.jsonl", "out1", "-o", "same", "-q", "--no-report", cwd=runs)
+    assert of("same") == of("out1")
+    run("compare", "gold.jsonl", "a=out1", "b=out2", "-o", "both", "-q", cwd=runs)
+    assert (of("both", "a"), of("both", "b")) == (of("out1"), of("out2"))
+    for folder in ("same", "both"):
+        run("report", folder, "-q", cwd=runs)  # scored again, the signatures are the same
+
+
 def test_other_gold_data_is_noticed(runs: Path) -> None:
     lines = (runs / "gold.jsonl").read_text().replace('"GPE"', '"ORG"', 1)
     (runs / "other.jsonl").write_text(lines)

@@ -145,7 +145,7 @@ class Command(Detector):
                 program.end_input()
             except UnicodeEncodeError:
                 state["surrogate"] = True
-                program.end()
+                program.kill()
             except (OSError, ValueError):
                 state["broken"] = True
 

@@ -32,6 +32,8 @@ class HeldValues:
     """Whether the source code of a module is known; if not, the code of its functions and classes counts, too."""
     used: set[str] = field(default_factory=set)
     """The modules that code without a file uses."""
+    strings: set[str] = field(default_factory=set)
+    """The strings in code without a file."""
     complete: bool = True
     """Whether all values can be hashed."""
     found: bool = False
@@ -119,6 +121,7 @@ class HeldValues:
         constants = [one for one in code.co_consts if not isinstance(one, CodeType)]
         self._token("code", code.co_code, code.co_names)
         self._all("constants", *constants)
+        self.strings |= {one for one in constants if isinstance(one, str)}
         for one in code.co_consts:
             if isinstance(one, CodeType):
                 self._code(one, space)

@@ -14,7 +14,7 @@ import msgspec
 from spanscore.detectors.fingerprint import Fingerprint, content_hash
 from spanscore.detectors.http_client import Answer, address_of
 from spanscore.detectors.interface import Description, Detection, DetectorError, EntityTypes, spans_of
-from spanscore.detectors.services import HEADERS, READERS, REQUESTS, filled
+from spanscore.detectors.services import HEADERS, READERS, REQUESTS, VERSIONS, filled, version_in
 from spanscore.detectors.web import AGAIN, UNVERSIONED, WebService
 from spanscore.errors import InputError, printable
 from spanscore.spec import parameter
@@ -71,26 +71,39 @@ class Http(WebService):
 
     def detection(self, answer: Any, text: str) -> Detection:
         """Read the answer."""
-        named = self.response or self.request
+        named = self._layout
         return READERS[named](answer, text) if named in READERS else spans_of(answer, len(text))
+
+    @property
+    def tells_in_answers(self) -> bool:
+        """Whether the answers have this layout."""
+        return self._layout in VERSIONS
+
+    def version_in(self, answer: Any) -> str | None:
+        """Return the version of the model in an answer of Azure or of Comprehend Medical."""
+        return version_in(answer, self._layout)
+
+    @property
+    def _layout(self) -> str:
+        return self.response or self.request
 
     def describe(self) -> Description:
         """Return what `GET /supportedentities` lists, if the service has it; an unreachable service is an error."""
         if not self._is_own:
             assert self.client is not None
             self.body("")
-            return Description(notes=(UNVERSIONED,))
+            return Description(notes=self._unversioned)
         path = self.with_query(f"/supportedentities?language={quote(self.language)}")
         for answer in self.attempts(self.client, "GET", path, None):
             if isinstance(answer, Answer) and answer.status == 200:
                 with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     supported = tuple(sorted(msgspec.json.decode(answer.body, type=list[str])))
-                    return Description(EntityTypes(supported=supported))
+                    return Description(EntityTypes(supported=supported), self._unversioned)
             elif isinstance(answer, Answer) and answer.status not in AGAIN:
                 break
         if isinstance(answer, str):
             raise DetectorError(f"cannot reach the service at {printable(self.place)}: {answer}.")
-        return Description()
+        return Description(notes=self._unversioned)
 
     def fingerprint(self) -> Fingerprint:
         """Add the service's version, if it tells it: `version` in `GET /version`, or in `info` of `/openapi.json`."""
@@ -99,9 +112,24 @@ class Http(WebService):
             found["option request"] = content_hash(self.request[1:])
         if not self._is_own:
             return found
-        answers = (self.client.ask("GET", self.with_query(path), None) for path in ("/version", "/openapi.json"))
-        told = next(filter(None, map(_version, answers)), None)
-        return found | ({} if told is None else {"service version": told})
+        return found | ({} if self._told is None else {"service version": self._told})
+
+    @property
+    def _unversioned(self) -> tuple[str, ...]:
+        return () if self.tells_in_answers or (self._is_own and self._told) else (UNVERSIONED,)
+
+    @cached_property
+    def _told(self) -> str | None:
+        """The version that the service tells."""
+        return next(filter(None, map(_version, map(self._answer, ("/version", "/openapi.json")))), None)
+
+    def _answer(self, path: str) -> Answer | str:
+        """Return the answer for a path; what may be another one next time is asked for again."""
+        answer: Answer | str = ""
+        for answer in self.attempts(self.client, "GET", self.with_query(path), None):
+            if isinstance(answer, Answer) and answer.status not in AGAIN:
+                break
+        return answer
 
     @property
     def _is_own(self) -> bool:

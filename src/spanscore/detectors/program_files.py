@@ -8,10 +8,12 @@ import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanscore.detectors.fingerprint import Fingerprint, content_hash
+from spanscore.detectors.named_files import data_hash
 from spanscore.detectors.source_files import module_file, read_source, sources
 
 if TYPE_CHECKING:
@@ -34,6 +36,12 @@ _JAVASCRIPT = re.compile(r"""(?:\brequire\s*\(|\bimport\b\s*\(?|\bfrom\b)\s*["']
 """An import of a file in JavaScript."""
 
 
+_FOLDERS_OF_OTHERS = ("cd", "mkdir", "rm", "ls", "test", "[")
+"""Commands whose arguments are folders, but no data of the detector."""
+_WRITTEN = re.compile(r"--?(o|(\w+[-_])*(out(put)?|logs?|cache|te?mp)([-_]?(dir|file|folder|path))?)")
+"""An option that names what a program writes."""
+
+
 @dataclass
 class ProgramFiles:
     """The fingerprint of the files that a command line names, and whether some of them are the detector's own."""
@@ -47,8 +55,8 @@ class ProgramFiles:
 def program_files(call: Sequence[str]) -> ProgramFiles:
     """Return the files of a command line.
 
-    These are its program, the files among its arguments, the modules that a Python program consists of, the files that
-    a JavaScript program imports, and the same for each command of a shell script.
+    These are its program, the files and folders among its arguments, the modules that a Python program consists of, the
+    files that a JavaScript program imports, and the same for each command of a shell script.
     """
     found = ProgramFiles()
     _add(call, found)
@@ -67,6 +75,9 @@ def _add(call: Sequence[str], found: ProgramFiles) -> None:
             found.known |= not _PYTHON.fullmatch(Path(name).name)
             _add_file(name, Path(name), "sh" if shell else _interpreter(Path(name)), found)
             found.incomplete |= any(_OTHER.fullmatch(Path(word).name) for word in call)
+    for name in _data(call):
+        if f"file {name}" not in found.fingerprint and (known := data_hash(Path(name))):
+            found.fingerprint[f"file {name}"] = known
     python = next((at for at, word in enumerate(call) if _PYTHON.fullmatch(Path(word).name)), None)
     if python is not None:
         modules = _modules(call[python:])
@@ -74,6 +85,19 @@ def _add(call: Sequence[str], found: ProgramFiles) -> None:
         found.known |= bool(modules)
     elif _SHELL.fullmatch(Path(program).name) and (script := _after(call, "c")) is not None:
         _add_commands(script, found)
+
+
+def _data(call: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments that may name data, also behind `--option=`, but not where the program goes or writes to.
+
+    >>> list(_data(["python3", "find.py", "--model=words.json", "--out=a", "--cache-dir", "b", "models"]))
+    ['find.py', 'words.json', 'models']
+    """
+    for before, word in pairwise(() if call[0] in _FOLDERS_OF_OTHERS else call):
+        option, equals, value = word.partition("=")
+        name, of = (value, option) if equals else (word, before)
+        if re.search(r"\w", name) and name[0] != "-" and of != "-m" and not _WRITTEN.fullmatch(of):
+            yield name
 
 
 def _add_file(name: str, file: Path, interpreter: str, found: ProgramFiles) -> None:

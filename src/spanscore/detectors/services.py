@@ -22,6 +22,8 @@ HEADERS: Mapping[str, Mapping[str, str]] = {
         "X-Amz-Target": "ComprehendMedical_20181030.DetectPHI",
     },
 }
+VERSIONS: Mapping[str, str] = {"azure": "modelVersion", "aws-medical": "ModelVersion"}
+"""Where answers tell the version of the model."""
 LIKELIHOODS = ("VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
 """Google's likelihoods; their scores are 0.2 to 1."""
 
@@ -190,6 +192,17 @@ READERS: Mapping[str, Callable[[Any, str], Detection]] = {
     "azure": read_azure,
     "gcp": read_gcp,
 }
+
+
+def version_in(answer: Any, service: str) -> str | None:
+    """Return the version of the model that an answer tells.
+
+    >>> version_in({"results": {"modelVersion": "2023-09-01"}}, "azure")
+    '2023-09-01'
+    """
+    about = answer.get("results", answer) if service == "azure" and isinstance(answer, dict) else answer
+    told = about.get(VERSIONS.get(service)) if isinstance(about, dict) else None
+    return told if isinstance(told, str) else None
 
 
 class _Found(NamedTuple):

@@ -51,7 +51,13 @@ def listed(found: Any) -> list[Any]:
         found = found.ents
     if isinstance(found, str | bytes) or not isinstance(found, Iterable):
         raise MalformedSpanError(f"expected a list of spans, not {type(found).__name__}")
-    spans = list(islice(found, MOST + 1))
+    try:
+        spans = list(islice(found, MOST + 1))
+    except RuntimeError:
+        if type(found).__name__ != "SpanGroup":
+            raise
+        why = "the function returned a SpanGroup, which is useless without its Doc; return list(doc.spans[...])"
+        raise MalformedSpanError(why) from None
     if len(spans) > MOST:
         raise MalformedSpanError(f"expected at most {MOST:,} spans for a text")
     return spans

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import platform
 import sys
+import sysconfig
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.detectors.fingerprint import Fingerprint, content_hash, distributions
 from spanscore.detectors.held_values import HeldValues
+from spanscore.detectors.named_files import named_files, strings_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,24 +70,28 @@ def source_of(function: Callable[..., Any], named: str | None = None) -> Fingerp
 
     A module beside another is one below the same folder. Of installed packages that these modules import, anywhere in
     their code, the versions count. `named` is the module in which the function was looked up. Values that the function
-    holds count, too, and for one of a notebook the functions and values that it names.
+    holds count, too, and for one of a notebook the functions and values that it names. So do files, folders and spaCy
+    models that strings of this code name: it may read them later.
     """
     known: Fingerprint = {}
     elsewhere: set[str] = set()
     parts = list(_parts(function))
     in_files = {name: file for name in (named, *(one.__module__ for one in parts)) if (file := _file_of(name))}
+    held = held_values(function)
+    data = named_files(held.strings, (Path(),))
     for name, file in in_files.items():
         found = _sources_of(str(name), file)
         known |= found.fingerprint()
         elsewhere |= found.elsewhere
-    held = held_values(function)
+        for one in () if _is_installed(file) else found.modules.values():
+            data |= named_files(strings_in(read_source(one)), (Path(), one.parent))
     if held.found:
         known["function"] = held.digest()
     if any(one.__module__ not in in_files for one in parts):
         elsewhere |= held.used - {"", "__main__", "builtins", *sys.stdlib_module_names}
     versions, rest = distributions(elsewhere - {name.removeprefix("module ") for name in known})
     others = {f"module {one}": content_hash(there) for one in sorted(rest) if (there := _place(one)) is not None}
-    return {**dict(sorted(known.items())), **others, **versions, "Python": platform.python_version()}
+    return {**dict(sorted(known.items())), **others, **data, **versions, "Python": platform.python_version()}
 
 
 def held_values(function: Callable[..., Any]) -> HeldValues:
@@ -132,6 +138,11 @@ def _sources_of(name: str, file: Path) -> Sources:
         found.modules |= more.modules
         found.elsewhere |= more.elsewhere
     return found
+
+
+def _is_installed(file: Path) -> bool:
+    """Return whether a file belongs to an installed package or to Python."""
+    return bool(INSTALLED & set(file.parts)) or file.is_relative_to(Path(sysconfig.get_paths()["stdlib"]).resolve())
 
 
 def _place(name: str) -> Path | None:

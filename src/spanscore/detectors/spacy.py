@@ -47,7 +47,7 @@ class Spacy(BatchDetector):
         pipeline = self._pipeline
         labels = pipeline.pipe_labels
         types = sorted({label for name in pipeline.pipe_names if _finds(pipeline, name) for label in labels[name]})
-        notes = [] if pipeline.lang == self.language else [f"the model is for the language {pipeline.lang}."]
+        notes = [*other_language(pipeline, self.language)]
         if not any(_finds(pipeline, name) for name in pipeline.pipe_names):
             notes.append("the pipeline has no component that finds entities.")
         return Description(EntityTypes(supported=tuple(types) if types else None), tuple(notes))
@@ -94,3 +94,9 @@ def _finds(pipeline: Any, name: str) -> bool:
     """Return whether a component makes entities; a span ruler may only make other spans."""
     factory = pipeline.get_pipe_meta(name).factory
     return factory in FINDERS or (factory == "span_ruler" and pipeline.get_pipe(name).annotate_ents)
+
+
+def other_language(pipeline: Any, language: str) -> tuple[str, ...]:
+    """Return a note if a pipeline is for another language; `xx` stands for several, and Stanza's may name none."""
+    found = getattr(pipeline, "lang", None) or language
+    return () if found in (language, "xx") else (f"the model is for the language {found}.",)

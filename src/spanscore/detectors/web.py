@@ -16,6 +16,7 @@ import msgspec
 
 from spanscore.detectors.http_client import NOT_A_VALUE, Answer, Client, address_of, headers_of, is_header_value
 from spanscore.detectors.interface import Detection, Detector, Failure
+from spanscore.detectors.service_errors import ServiceError
 from spanscore.errors import UsageError, printable
 from spanscore.spec import REQUIRED, parameter
 
@@ -29,6 +30,8 @@ AGAIN = {408, 425, 429, 500, 502, 503, 504}
 PATIENCE = 60.0
 """Maximum seconds to wait if the service asks for it."""
 
+MOST_VERSIONS = 20
+"""Maximum number of versions that are recorded."""
 UNVERSIONED = "the service does not tell its version: --resume will not notice if it changes."
 """A note on services that cannot be asked which version answers."""
 
@@ -67,7 +70,24 @@ class WebService(Detector):
     def detection(self, answer: Any, text: str) -> Detection:
         """Return the detection in a decoded answer; raise UnusableError to retry."""
 
-    def advice(self, status: int) -> str:
+    @property
+    def tells_in_answers(self) -> bool:
+        """Whether the answers of this service tell its version."""
+        return False
+
+    def version_in(self, answer: Any) -> str | None:
+        """Return the version that a decoded answer tells."""
+        return None
+
+    def answered_by(self) -> frozenset[str] | None:
+        """Return the versions that the answers have told so far."""
+        return frozenset(self._versions) if self.tells_in_answers else None
+
+    @cached_property
+    def _versions(self) -> set[str]:
+        return set()
+
+    def advice(self, status: int, error: ServiceError) -> str:
         """Return what may help against a status, to be appended to a sentence."""
         return ""
 
@@ -108,6 +128,7 @@ class WebService(Detector):
     def timed(self, documents: Iterable[Document]) -> Iterator[tuple[Detection, float]]:
         """Yield the answers, each with the seconds from its first request on."""
         client = self.client
+        assert self._versions is not None  # before there are threads
         waiting: deque[Future[tuple[Detection, float]]] = deque()
         pool = ThreadPoolExecutor(self.concurrency)
         try:
@@ -132,6 +153,8 @@ class WebService(Detector):
         return self._one(client, text), time.perf_counter() - began
 
     def _one(self, client: Client, text: str) -> Detection:
+        if not text:
+            return []  # most services refuse an empty text
         try:
             body = msgspec.json.encode(self.body(text))
         except UnicodeEncodeError:
@@ -140,19 +163,27 @@ class WebService(Detector):
         for answer in self.attempts(client, "POST", self.path, body):
             if isinstance(answer, str):
                 why = answer
-            elif answer.status in AGAIN:
-                why = f"the service answered with status {answer.status}"
             elif answer.status != 200:
-                why = f"the service answered with status {answer.status}{answer.refused}"
-                return Failure(f"{why}{self.advice(answer.status)}")
+                error = ServiceError.of(answer.body)
+                why = f"the service answered with status {answer.status}{error}{answer.refused}"
+                if answer.status not in AGAIN and not error.is_throttling:
+                    return Failure(f"{why}{self.advice(answer.status, error)}")
             else:
                 try:
-                    return self.detection(msgspec.json.decode(answer.body), text)
+                    decoded = msgspec.json.decode(answer.body)
+                    found = self.detection(decoded, text)
+                    self._note_version(decoded)
+                    return found
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     why = "the service's answer is not JSON"
                 except UnusableError as error:
                     why = str(error)
         return Failure(f"{why} ({self.retries + 1} {'try' if not self.retries else 'tries'})")
+
+    def _note_version(self, answer: Any) -> None:
+        told = self.version_in(answer)
+        if told and len(self._versions) < MOST_VERSIONS:
+            self._versions.add(printable(told))
 
     def attempts(self, client: Client, method: str, path: str, body: bytes | None) -> Iterator[Answer | str]:
         """Yield the answer of each attempt, or why it failed; the caller stops when it has a usable one."""

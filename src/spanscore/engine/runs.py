@@ -82,7 +82,8 @@ class RunFolder:
             }
             given = {name: settings.get(name, DEFAULTS[name]) if name in DEFAULTS else settings[name] for name in SAME}
             more = {
-                name: settings.get(name) for name in ("measures", "score_threshold", "not_looked_for", *MAPS, *LEVELS)
+                name: settings.get(name)
+                for name in ("measures", "score_threshold", "not_looked_for", "detector", *MAPS, *LEVELS)
             }
             return cls(folder, {**given, **more}, to, results["inputs"]["gold"]["fingerprint"])
         except OSError as error:
@@ -110,6 +111,8 @@ class RunInputs:
     notes: tuple[str, ...]
     not_looked_for: tuple[str, ...]
     """Types that none of the detectors looked for."""
+    detectors: Mapping[str, str]
+    """The fingerprints of the detectors by system."""
 
     @property
     def measures(self) -> list[str]:
@@ -125,7 +128,8 @@ class RunInputs:
     def finished(self, result: Result) -> Result:
         """Return a result with what is needed to score it again, and with notes."""
         skipped = {"not_looked_for": list(self.not_looked_for)} if self.not_looked_for else {}
-        return result.with_warnings(self.notes).with_settings(only_predicted=True, **skipped)
+        known = result.detected_by(self.detectors) if self.detectors else result
+        return known.with_warnings(self.notes).with_settings(only_predicted=True, **skipped)
 
 
 def inputs_of_runs(
@@ -193,7 +197,8 @@ def inputs_of_runs(
     measures = {name: run.settings["measures"] for name, run in runs.items()}
     skipped = [run.settings["not_looked_for"] or [] for run in runs.values()]
     by_none = tuple(name for name in skipped[0] if all(name in others for others in skipped))
-    return RunInputs(Inputs.of(annotated, corpora), measures, settings, notes, by_none)
+    detectors = {name: str(run.settings["detector"]) for name, run in runs.items() if run.settings["detector"]}
+    return RunInputs(Inputs.of(annotated, corpora), measures, settings, notes, by_none, detectors)
 
 
 def _levels(runs: Mapping[str, RunFolder]) -> dict[str, Any]:

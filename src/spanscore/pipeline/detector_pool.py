@@ -38,6 +38,10 @@ class DetectorPool(ABC):
     def detections(self, documents: Sequence[Document]) -> Iterator[tuple[Detection, float]]:
         """Yield the detections of each document, in order, and the seconds that they took."""
 
+    def answered_by(self) -> frozenset[str] | None:
+        """Return the versions of a service that its answers have told so far; None if they never tell any."""
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Release the detector."""
@@ -68,6 +72,9 @@ class _ThisProcess(DetectorPool):
 
     def fingerprint(self) -> Fingerprint:
         return self._detector.fingerprint()
+
+    def answered_by(self) -> frozenset[str] | None:
+        return self._detector.answered_by()
 
     def detections(self, documents: Sequence[Document]) -> Iterator[tuple[Detection, float]]:
         for found in self._detector.timed(documents):

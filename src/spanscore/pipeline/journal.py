@@ -43,12 +43,24 @@ class Journal:
         self._changes: list[Change] = []
         self.latency: dict[str, float] | None = None
         """The latency of the finished run that is resumed."""
+        self._versions: set[str] = set()
         self._encoder = msgspec.json.Encoder()
 
     @property
     def changes(self) -> list[Change]:
         """What changed in the detector while it worked on this dataset, if the user wanted to continue anyway."""
         return list(self._changes)
+
+    @property
+    def service_versions(self) -> list[str]:
+        """The versions of a service that answered, as far as its answers told them."""
+        return sorted(self._versions)
+
+    def answered(self, versions: frozenset[str]) -> None:
+        """Record which versions of a service have answered; from then on they survive the end of this process."""
+        if not versions <= self._versions:
+            self._versions |= versions
+            self._write_key()
 
     @property
     def detector_digest(self) -> str:
@@ -142,7 +154,12 @@ class Journal:
 
     def _write_key(self) -> None:
         """Record what the predictions depend on."""
-        known = {"detection": self._key, "resumed_anyway": self._changes, "latency": self.latency}
+        known = {
+            "detection": self._key,
+            "resumed_anyway": self._changes,
+            "latency": self.latency,
+            "service_versions": self.service_versions,
+        }
         with atomic_file(self._folder / KEY, mode=0o600, follow=False) as file:
             file.write(json.dumps(known, indent=2).encode() + b"\n")
 
@@ -153,6 +170,7 @@ class Journal:
             recorded = json.loads(path.read_text("utf-8"))
             before, self._changes = dict(recorded["detection"]), list(recorded.get("resumed_anyway") or [])
             self.latency = recorded.get("latency")
+            self._versions = set(map(str, recorded.get("service_versions") or ()))
             changed = fingerprint_changes(before["fingerprint"], self._key["fingerprint"])
         except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
             raise UsageError(f"{where}: this folder holds a different run; use another folder.") from None

@@ -124,6 +124,11 @@ class PerLanguage(Detector):
         }
         return {**{key: value for key, value in first.items() if key in common}, **own}
 
+    def answered_by(self) -> frozenset[str] | None:
+        """Return the versions that the answers have told to any of the detectors."""
+        found = [told for one in self.detectors if (told := one.answered_by()) is not None]
+        return frozenset().union(*found) if found else None
+
     def for_jobs(self, jobs: int) -> Detector:
         """Return the detectors for this many jobs."""
         return replace(self, detectors=tuple(one.for_jobs(jobs) for one in self.detectors))

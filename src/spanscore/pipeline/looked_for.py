@@ -77,5 +77,6 @@ def notes(missing: Mapping[str, int], in_languages: Mapping[str, Mapping[str, in
 def _sentence(start: str, missing: Mapping[str, int]) -> Iterator[str]:
     if missing:
         listed = ", ".join(f"{printable(name)} ({plural(count, 'gold span')})" for name, count in missing.items())
-        count = "it counts" if sum(missing.values()) == 1 else "they count"
-        yield f"{start} {listed}; {count} as missed in the totals."
+        one = sum(missing.values()) == 1
+        count, covered = ("it counts", "it") if one else ("they count", "them")
+        yield f"{start} {listed}; {count} as missed where no other prediction covers {covered}."

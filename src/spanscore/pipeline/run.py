@@ -22,6 +22,7 @@ from spanscore.corpus.corpus import INVENTED
 from spanscore.corpus.records import build
 from spanscore.detectors import DetectorError, Failure, UntrustedError
 from spanscore.detectors.fingerprint import versions
+from spanscore.detectors.web import UNVERSIONED
 from spanscore.engine import Inputs, Plan, evaluate
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.files import uncollected
@@ -139,6 +140,7 @@ def _run(
     if failed:
         whose = "its" if failed == 1 else "their"
         notes.append(f"the detector failed on {plural(failed, 'document')}; {whose} gold spans count as missed.")
+    notes += _versions_of_service(journal.service_versions, told=bool(fresh) and pool.answered_by() is not None)
     notes += [f"the detector changed during this run ({'; '.join(one['changed'])})." for one in journal.changes]
     lost = lost_spans(job, alignment, without)
     if without:
@@ -154,7 +156,13 @@ def _run(
         "documents": len(predictions),
         "documents_detected_now": len(fresh),
         "latency": latency if job.detector.takes_time else None,
-        "versions": {"python": platform.python_version(), "numpy": np.__version__, **versions(fingerprint)},
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            **versions(fingerprint),
+            **({"service": ", ".join(journal.service_versions)} if journal.service_versions else {}),
+        },
+        "service_versions": journal.service_versions,
         "seconds": {
             "loading": round(ready - began, 3),
             "detection": round(detected - ready, 3),
@@ -263,6 +271,7 @@ def _detect(
         for document, (detection, seconds) in zip(left, pool.detections(left), strict=True):
             name = str(document.id)
             latencies.append(seconds)
+            journal.answered(pool.answered_by() or frozenset())
             journal.append(name, detection)
             fresh[name] = detection
             characters += len(document.text or "")
@@ -299,6 +308,14 @@ def _refuse_failures(job: Job, name: str, failure: Failure, failures: int) -> No
             f"{what}; that is more than --max-failures {job.max_failures} allows; continue with --resume and a higher "
             "limit."
         )
+
+
+def _versions_of_service(versions: Sequence[str], *, told: bool) -> Iterator[str]:
+    """Yield a warning if several versions answered, or if answers that should have told one did not."""
+    if len(versions) > 1:
+        yield f"several versions of the service answered: {', '.join(versions)}."
+    elif told and not versions:
+        yield UNVERSIONED
 
 
 def _unused(job: Job, gold: set[str], pred: set[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from spanscore.spec import from_above
 from spanscore.verdicts import Error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from spanscore.arguments import Text
@@ -139,10 +139,17 @@ class Result(Views, Rows):
         """Return a copy with more warnings, before all others."""
         return replace(self, warnings=tuple(dict.fromkeys((*warnings, *self.warnings)))) if warnings else self
 
-    def detected_by(self, fingerprint: str) -> Result:
-        """Return a copy whose signatures name the fingerprint of the detector that made the predictions."""
-        scores = (replace(one, signature=with_detector(one.signature, fingerprint)) for one in self.scores)
-        return replace(self, scores=tuple(scores)).with_settings(detector=fingerprint)
+    def detected_by(self, fingerprint: str | Mapping[str, str]) -> Result:
+        """Return a copy whose signatures name the fingerprint of the detector that made the predictions.
+
+        Systems that differ in it have their own, by name; a system that is not among them keeps its signatures.
+        """
+
+        def named(one: Scores) -> Scores:
+            own = fingerprint if isinstance(fingerprint, str) else fingerprint.get(one.system)
+            return one if own is None else replace(one, signature=with_detector(one.signature, own))
+
+        return replace(self, scores=tuple(map(named, self.scores))).with_settings(detector=fingerprint)
 
     def errors(self, measure: str, system: str | None = None, *, correct: bool = False) -> Errors:
         """Return the spans that a measure counts as wrong (or all spans), each with a verdict and an explanation."""
