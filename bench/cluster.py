@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import spanscore as ss
 from spanscore.engine import Inputs, Plan, evaluate
+from spanscore.engine.file_ranges import RangeCounter
 from spanscore.engine.partial import assemble
-from spanscore.engine.ranges import RangeCounter
 from spanscore.engine.spark import session
 from spanscore.result.files import to_json
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import spanscore as ss
 from calls import run, write
 from spanscore.analysis import gate
-from spanscore.analysis.conditions import Condition
+from spanscore.analysis.gate_conditions import Condition
 from spanscore.report.agreement import matrices
 
 WORDS = ["Ann", "met", "Bob", "in", "Oslo", "again"]

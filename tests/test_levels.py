@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import spanscore as ss
-from spanscore.analysis.conditions import Condition
 from spanscore.analysis.gate import read_results
-from spanscore.engine import Inputs, Plan, evaluate, ranges
+from spanscore.analysis.gate_conditions import Condition
+from spanscore.engine import Inputs, Plan, evaluate, file_ranges
 from spanscore.engine.partial import assemble
 from spanscore.engine.rescore import rescore
 from spanscore.engine.task import Task
@@ -157,12 +157,12 @@ def test_files_and_scoring_again(tmp_path: Path) -> None:
 
 def test_several_processes_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "LEAST", 1000)
-    monkeypatch.setattr(ranges, "WORTHWHILE", 1000)
+    monkeypatch.setattr(file_ranges, "WORTHWHILE", 1000)
     gold, pred = write(tmp_path / "gold.jsonl", GOLD, 100), write(tmp_path / "pred.jsonl", PRED, 100)
     plan = Plan.of(["exact", "iou"], levels="pii,branch,raw", gold_map={"DATE": None}, shared_types=True)
     task = Task(plan, Inputs.of(gold, {"pred": pred})).sharing_types()
     plan, inputs = task.plan, task.inputs
-    with ranges.RangeCounter(plan, inputs, 2) as counter:
+    with file_ranges.RangeCounter(plan, inputs, 2) as counter:
         part = counter.count("pred", inputs.systems["pred"])
     assert part is not None
     assert to_json(assemble(plan, {"pred": part})) == to_json(evaluate(plan, inputs))

@@ -11,7 +11,7 @@ import pytest
 
 import spanscore as ss
 from calls import write
-from spanscore.engine import Inputs, Plan, evaluate, ranges
+from spanscore.engine import Inputs, Plan, evaluate, file_ranges
 from spanscore.engine.partial import assemble
 from spanscore.formats import spanscore as own
 from spanscore.result.files import to_json
@@ -82,7 +82,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("spanscore.formats.source.HEAD", 3000)
     monkeypatch.setattr("spanscore.formats.source.BLOCK", 9000)
     monkeypatch.setattr(own, "LEAST", 1000)
-    monkeypatch.setattr(ranges, "WORTHWHILE", 1000)
+    monkeypatch.setattr(file_ranges, "WORTHWHILE", 1000)
     for name, listed in zip(("gold", "pred"), documents(), strict=True):
         write(tmp_path / f"{name}.jsonl", listed)
     return tmp_path
@@ -100,7 +100,7 @@ def test_whole_streamed_and_several_processes(files: Path, ci: ss.Bootstrap | No
     gold, pred = str(files / "gold.jsonl"), str(files / "pred.jsonl")
     plan = Plan.of(MEASURES, ci=ci)
     inputs = Inputs.of(gold, {"pred": pred})
-    with ranges.RangeCounter(plan, inputs, 2) as counter:
+    with file_ranges.RangeCounter(plan, inputs, 2) as counter:
         part = counter.count("pred", inputs.systems["pred"])
     assert part is not None
     streamed = ss.score(gold, pred, MEASURES, keep_spans=False, ci=ci)

@@ -10,7 +10,7 @@ import pytest
 
 import spanscore as ss
 from calls import run, write
-from spanscore.analysis.corrections import task_format, tasks
+from spanscore.analysis.correction_tasks import task_format, tasks
 from spanscore.analysis.suspects import Suspects
 
 TEXT = "Ann met Bob in Oslo. Ann left Annapolis. Washington saw Washington near Washington. 😀 Zoë!"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spanscore.analysis.agreement import Agreement, agree
     from spanscore.analysis.check import check
     from spanscore.analysis.compare import Comparison, compare
-    from spanscore.analysis.corrections import corrected
+    from spanscore.analysis.correction_tasks import corrected
     from spanscore.analysis.gate import gate
     from spanscore.analysis.perturbation import perturb
     from spanscore.analysis.sample_size import plan
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from spanscore.engine.conversion import convert
     from spanscore.formats import read, read_chunks
     from spanscore.measures import Measure, measure
-    from spanscore.pipeline.call import run
+    from spanscore.pipeline.python_call import run
     from spanscore.pipeline.stress import stress
-    from spanscore.report.call import report
+    from spanscore.report.python_call import report
     from spanscore.result import Result
     from spanscore.stats import Bootstrap
 
@@ -87,7 +87,7 @@ _LAZY = {
     "check": "spanscore.analysis.check",
     "compare": "spanscore.analysis.compare",
     "convert": "spanscore.engine.conversion",
-    "corrected": "spanscore.analysis.corrections",
+    "corrected": "spanscore.analysis.correction_tasks",
     "detect": "spanscore.detectors",
     "gate": "spanscore.analysis.gate",
     "measure": "spanscore.measures",
@@ -96,7 +96,7 @@ _LAZY = {
     "read": "spanscore.formats",
     "read_chunks": "spanscore.formats",
     "report": "spanscore.report",
-    "run": "spanscore.pipeline.call",
+    "run": "spanscore.pipeline.python_call",
     "score": "spanscore.engine",
     "Bootstrap": "spanscore.stats",
     "stress": "spanscore.pipeline.stress",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spanscore.corpus.records import Document
 from spanscore.detectors import Failure, UntrustedError, detector
 from spanscore.detectors.command import _detection
-from spanscore.detectors.web import UnusableError, WebService
+from spanscore.detectors.web_service import UnusableError, WebService
 
 TEXT = "Ann Lee, a@b.c"
 SECRET = "Zebedee"

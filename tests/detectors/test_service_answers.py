@@ -16,7 +16,7 @@ from calls import spanscore, write
 from spanscore.corpus.records import Document
 from spanscore.detectors import Failure, detector
 from spanscore.detectors.interface import Detection
-from spanscore.detectors.web import UNVERSIONED
+from spanscore.detectors.web_service import UNVERSIONED
 
 Reply = tuple[int, Any]
 AWS = {"Entities": [{"Type": "NAME", "BeginOffset": 0, "EndOffset": 3}]}

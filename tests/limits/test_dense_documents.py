@@ -18,7 +18,7 @@ import pytest
 import spanscore as ss
 from spanscore.errors import InputError
 from spanscore.measures import names
-from spanscore.measures.thresholds import at_least, fraction
+from spanscore.measures.exact_ratios import at_least, fraction
 from spanscore.overlap import Join
 from spanscore.report.leak_table import write_leaks
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spanscore as ss
-from spanscore.analysis.edits import Edit, all_cuts, edited, span_cuts
 from spanscore.analysis.perturbation import Perturbation, perturbations
+from spanscore.analysis.text_edits import Edit, all_cuts, edited, span_cuts
 from spanscore.analysis.text_noise import NOISE
 from spanscore.corpus.records import Document, Span
 

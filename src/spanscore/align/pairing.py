@@ -13,10 +13,10 @@ from spanscore.align.account import Account
 from spanscore.align.characters import Letters
 from spanscore.align.coverage import Coverage
 from spanscore.align.documents import Extra, compare_texts, fit_text, join, refuse_split_differently
+from spanscore.align.ignored_spans import leave_out_ignored, leave_out_unannotated, masking
 from spanscore.align.invented import set_apart
 from spanscore.align.labels import LabelMap, Naming
 from spanscore.align.resolve import Resolve, resolved
-from spanscore.align.unscored import leave_out_ignored, leave_out_unannotated, masking
 from spanscore.corpus.columns import Column
 from spanscore.corpus.records import refuse_repeated_ids
 from spanscore.errors import InputError, UsageError

@@ -18,7 +18,7 @@ from spanscore.corpus import Corpus
 from spanscore.engine.inputs import Input
 from spanscore.engine.summary import doubtful_offsets, similar_labels
 from spanscore.errors import UsageError, plural, printable
-from spanscore.formats.words import is_cut
+from spanscore.formats.word_boundaries import is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

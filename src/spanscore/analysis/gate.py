@@ -13,12 +13,12 @@ import msgspec
 
 from spanscore.analysis.agreement_beside import is_agreement, read_agreement
 from spanscore.analysis.compare import paired_test
-from spanscore.analysis.conditions import Condition, ResultRow, count
+from spanscore.analysis.gate_conditions import Condition, ResultRow, count
 from spanscore.arguments import checked
 from spanscore.corpus.records import field_error
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.files import finish_interrupted
-from spanscore.measures.thresholds import reaches
+from spanscore.measures.exact_ratios import reaches
 from spanscore.result import Result, tallies
 from spanscore.result.files import SCHEMA
 from spanscore.result.tables import NOT_LOOKED_FOR, escape
@@ -26,7 +26,7 @@ from spanscore.result.tables import NOT_LOOKED_FOR, escape
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from spanscore.analysis.conditions import Kind
+    from spanscore.analysis.gate_conditions import Kind
     from spanscore.result import Scores
     from spanscore.stats import Bootstrap
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from spanscore.align.span_groups import folded, lexicon_lines
-from spanscore.analysis.edits import Edit, all_cuts, edited, span_cuts
+from spanscore.analysis.text_edits import Edit, all_cuts, edited, span_cuts
 from spanscore.analysis.text_noise import NOISE
 from spanscore.arguments import checked
 from spanscore.corpus.records import Document, build, refuse_repeated_ids

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import regex
 
-from spanscore.analysis.edits import Edit
+from spanscore.analysis.text_edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

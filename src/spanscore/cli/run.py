@@ -153,7 +153,7 @@ def check_folder_name(output: str) -> None:
 def resumable(corpus: Corpus, output: str, *, quiet: bool) -> Iterator[Any]:
     """Show the dataset and the progress of a run; if it is interrupted, print how to continue."""
     from spanscore.cli.progress import shown_run
-    from spanscore.engine.runs import UNFINISHED
+    from spanscore.engine.run_folders import UNFINISHED
 
     if not quiet:
         count = f"{plural(len(corpus), 'document')}, {plural(len(corpus.start), 'span')}"

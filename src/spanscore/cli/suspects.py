@@ -65,8 +65,8 @@ def command(
     spanscore suspects gold.jsonl a.jsonl b.jsonl --to labelstudio -o tasks.json
     spanscore suspects gold.jsonl --corrected export.json -o better.jsonl
     """
-    from spanscore.analysis.corrections import corrected as with_corrections
-    from spanscore.analysis.corrections import task_format, tasks
+    from spanscore.analysis.correction_tasks import corrected as with_corrections
+    from spanscore.analysis.correction_tasks import task_format, tasks
     from spanscore.analysis.suspects import suspects
     from spanscore.engine.conversion import write_corpus
     from spanscore.files import atomic_file, check_outputs, standard_output

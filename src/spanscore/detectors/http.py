@@ -15,7 +15,7 @@ from spanscore.detectors.fingerprint import Fingerprint, content_hash
 from spanscore.detectors.http_client import Answer, address_of
 from spanscore.detectors.interface import Description, Detection, DetectorError, EntityTypes, spans_of
 from spanscore.detectors.services import HEADERS, READERS, REQUESTS, VERSIONS, filled, version_in
-from spanscore.detectors.web import AGAIN, UNVERSIONED, WebService
+from spanscore.detectors.web_service import AGAIN, UNVERSIONED, WebService
 from spanscore.errors import InputError, printable
 from spanscore.spec import parameter
 

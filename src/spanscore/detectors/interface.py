@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from spanscore.corpus.corpus import MAX_LABEL
 from spanscore.corpus.records import Span
 from spanscore.detectors.fingerprint import Fingerprint, content_hash
-from spanscore.detectors.shapes import MalformedSpanError, Shape, listed, shape_of
+from spanscore.detectors.span_shapes import MalformedSpanError, Shape, listed, shape_of
 from spanscore.errors import SpanscoreError, printable
 from spanscore.spec import Value, parameter
 

@@ -12,7 +12,7 @@ import msgspec
 from spanscore.detectors.http_client import address_of
 from spanscore.detectors.interface import Description, Detection, EntityTypes, Failure, spans_of
 from spanscore.detectors.service_errors import ServiceError
-from spanscore.detectors.web import UnusableError, WebService
+from spanscore.detectors.web_service import UnusableError, WebService
 from spanscore.errors import InputError
 from spanscore.formats import placement
 from spanscore.spec import REQUIRED, parameter

@@ -29,7 +29,7 @@ from spanscore.detectors.presidio_engine import (
     recognizer_models,
     refuse_unsupported,
 )
-from spanscore.detectors.shapes import Shape
+from spanscore.detectors.span_shapes import Shape
 from spanscore.errors import MissingExtraError, SpanscoreError, UsageError, printable
 from spanscore.spec import parameter
 

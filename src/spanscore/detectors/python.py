@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from spanscore.detectors.fingerprint import Fingerprint
 from spanscore.detectors.interface import Description, Detection, Detector, Failure, spans_of
-from spanscore.detectors.shapes import MalformedSpanError, listed
 from spanscore.detectors.source_files import held_values, source_of
+from spanscore.detectors.span_shapes import MalformedSpanError, listed
 from spanscore.detectors.user_errors import explained, explained_without_text
 from spanscore.errors import UsageError, printable
 from spanscore.spec import REQUIRED, parameter

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from spanscore.detectors.callable_state import HeldValues
 from spanscore.detectors.fingerprint import Fingerprint, content_hash, distributions
-from spanscore.detectors.held_values import HeldValues
 from spanscore.detectors.named_files import named_files, strings_in
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import numpy as np
 from spanscore.align.documents import no_common_document, refuse_split_differently
 from spanscore.arguments import checked
 from spanscore.corpus import Corpus
+from spanscore.corpus.allocator import keep_freed_memory
 from spanscore.corpus.duplicates import DuplicateIds
-from spanscore.corpus.memory import keep_freed_memory
 from spanscore.corpus.records import refuse_repeated_ids
 from spanscore.engine.inputs import Inputs
 from spanscore.engine.partial import PartialResult, assemble
@@ -136,7 +136,7 @@ def partial_results(
     if plan.needs_spans or (several and not inputs.gold.readable_again):
         return _count_whole(plan, inputs, progress)
     if jobs > 1:
-        from spanscore.engine.ranges import RangeCounter
+        from spanscore.engine.file_ranges import RangeCounter
 
         with RangeCounter(plan, inputs, jobs) as counter:
             return {

@@ -12,7 +12,7 @@ import numpy as np
 from spanscore.engine.evaluate import evaluate
 from spanscore.engine.inputs import Input, Inputs
 from spanscore.engine.plan import Plan
-from spanscore.engine.runs import UNFINISHED, unfinished_run
+from spanscore.engine.run_folders import UNFINISHED, unfinished_run
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.files import finish_interrupted
 from spanscore.result.files import to_json

@@ -13,14 +13,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from spanscore.corpus.arrow import from_table, pyarrow
+from spanscore.engine.file_ranges import count_range, merge_ranges, plan_ranges, with_notes
 from spanscore.engine.partial import PartialResult
-from spanscore.engine.ranges import count_range, merge_ranges, plan_ranges, with_notes
 from spanscore.errors import InputError, MissingExtraError, SpanscoreError, UsageError, printable
 
 if TYPE_CHECKING:
+    from spanscore.engine.file_ranges import RangePair
     from spanscore.engine.inputs import Input, Inputs
     from spanscore.engine.plan import Plan
-    from spanscore.engine.ranges import Task
 
 COLUMNS = ("id", "text", "spans", "tokens", "meta")
 GROUPS = 8
@@ -105,7 +105,7 @@ def _count_files(spark: Any, plan: Plan, gold: Input, pred: Input, system: str, 
     """Count rows of both files task by task; files in different order, by groups of documents."""
     tasks = plan_ranges(gold, pred, number)
 
-    def counted(task: Task) -> bytes:
+    def counted(task: RangePair) -> bytes:
         try:
             return pickle.dumps(count_range(plan, system, task))
         except SpanscoreError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanscore.engine.inputs import Inputs
 from spanscore.engine.plan import Plan
-from spanscore.engine.runs import inputs_of_runs
+from spanscore.engine.run_folders import inputs_of_runs
 from spanscore.measures import DEFAULT, LINKING, with_tables
 from spanscore.measures.neleval_keys import ENTITY
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spanscore.engine.inputs import Data, Input
-    from spanscore.engine.runs import RunInputs
+    from spanscore.engine.run_folders import RunInputs
     from spanscore.formats import Format
     from spanscore.measures import Measure
     from spanscore.result import Result

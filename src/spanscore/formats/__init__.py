@@ -10,7 +10,7 @@ import msgspec
 
 from spanscore.arguments import checked
 from spanscore.corpus import Corpus
-from spanscore.corpus.memory import keep_freed_memory
+from spanscore.corpus.allocator import keep_freed_memory
 from spanscore.corpus.records import refuse_repeated_ids
 from spanscore.errors import InputError, UsageError
 from spanscore.formats.doctor import suspicion

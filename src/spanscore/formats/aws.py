@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import msgspec
 
+from spanscore.formats.detector_results import Answer, ResultLists
 from spanscore.formats.documents import RawSpan
 from spanscore.formats.interface import LIKELY, Claim, Sample
 from spanscore.formats.json_records import decoded
-from spanscore.formats.results import Answer, ResultLists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
+from spanscore.formats.detector_results import ResultLists
 from spanscore.formats.documents import RawSpan, end_option, unit_option
 from spanscore.formats.interface import LIKELY, POSSIBLE, Claim, Sample
-from spanscore.formats.results import ResultLists
 
 if TYPE_CHECKING:
     from spanscore.corpus.records import Attr

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from spanscore.errors import InputError
+from spanscore.formats.detector_results import ResultLists
 from spanscore.formats.documents import RawSpan
 from spanscore.formats.interface import LIKELY, Claim, Sample
-from spanscore.formats.results import ResultLists
 
 if TYPE_CHECKING:
     from spanscore.corpus.records import Attr

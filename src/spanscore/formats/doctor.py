@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spanscore.formats.offsets import INVALID, NATIVE, Convention
-from spanscore.formats.words import is_cut
+from spanscore.formats.word_boundaries import is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

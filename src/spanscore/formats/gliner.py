@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from spanscore.errors import InputError
+from spanscore.formats.detector_results import ResultLists
 from spanscore.formats.documents import RawDocument, RawSpan
 from spanscore.formats.interface import LIKELY, Claim, Sample
 from spanscore.formats.json_records import records
-from spanscore.formats.results import ResultLists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

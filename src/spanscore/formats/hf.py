@@ -12,11 +12,11 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, cast
 import msgspec
 
 from spanscore.errors import InputError, printable
+from spanscore.formats.detector_results import ResultLists
 from spanscore.formats.documents import RawDocument, RawSpan
 from spanscore.formats.interface import LIKELY, Claim, Losses, Sample
 from spanscore.formats.json_records import decoded
 from spanscore.formats.offsets import NATIVE
-from spanscore.formats.results import ResultLists
 from spanscore.formats.tables import Record, Table, TableFormat, schema_of
 from spanscore.formats.tags import REPAIRS, SCHEMES, Repair, decode_tags, guess_scheme
 from spanscore.formats.writing import to_write, without_overlaps

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from spanscore.corpus.corpus import INVENTED
 from spanscore.corpus.records import Attr, Span
-from spanscore.formats.words import PREFIX, PREFIXING, UNSPACED
+from spanscore.formats.word_boundaries import PREFIX, PREFIXING, UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

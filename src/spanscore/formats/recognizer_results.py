@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import msgspec
 
+from spanscore.formats.detector_results import ResultLists
 from spanscore.formats.documents import RawSpan
 from spanscore.formats.interface import LIKELY, Claim, Sample
-from spanscore.formats.results import ResultLists
 
 
 class Metadata(msgspec.Struct):

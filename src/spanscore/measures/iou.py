@@ -11,10 +11,10 @@ from spanscore.align.skipwords import SkipWords, skip_words
 from spanscore.align.spans import gaps_of, merged, one_label, trimmed
 from spanscore.align.tokens import TokenTable, in_tokens, project, token_table
 from spanscore.errors import InputError
+from spanscore.measures.exact_ratios import at_least
 from spanscore.measures.interface import Measure, Untyped
 from spanscore.measures.iou_groups import Groups, groups
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.thresholds import at_least
 from spanscore.spec import parameter
 from spanscore.tally import Counting, Tally
 

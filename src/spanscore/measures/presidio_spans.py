@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spanscore.align import Pairing
-from spanscore.align.tags import tag_owners
+from spanscore.align.presidio_tags import tag_owners
 from spanscore.align.tokens import TokenTable, every_token, runs
 from spanscore.align.vocabulary import vocabulary
 from spanscore.overlap import Overlaps, overlaps

@@ -10,9 +10,9 @@ import numpy as np
 from spanscore.align.pairing import Pairing
 from spanscore.measures.assignment import best_pairs, refuse_too_many
 from spanscore.measures.exact import identical
+from spanscore.measures.exact_ratios import at_least
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.thresholds import at_least
 from spanscore.overlap import Join, Overlaps
 from spanscore.spec import parameter
 from spanscore.tally import Tally

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from spanscore.measures.exact_ratios import at_least
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
-from spanscore.measures.thresholds import at_least
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 

@@ -14,7 +14,7 @@ from spanscore.corpus.records import Document
 from spanscore.detectors import Detection, Failure
 from spanscore.detectors.fingerprint import changes as fingerprint_changes
 from spanscore.detectors.fingerprint import digest
-from spanscore.engine.runs import PREDICTIONS, UNFINISHED
+from spanscore.engine.run_folders import PREDICTIONS, UNFINISHED
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.files import FolderLock, append_file, atomic_file
 

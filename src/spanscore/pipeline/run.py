@@ -22,11 +22,11 @@ from spanscore.corpus.corpus import INVENTED
 from spanscore.corpus.records import build
 from spanscore.detectors import DetectorError, Failure, UntrustedError
 from spanscore.detectors.fingerprint import versions
-from spanscore.detectors.web import UNVERSIONED
+from spanscore.detectors.web_service import UNVERSIONED
 from spanscore.engine import Inputs, Plan, evaluate
 from spanscore.errors import InputError, UsageError, plural, printable, unknown
 from spanscore.files import uncollected
-from spanscore.pipeline import looked_for
+from spanscore.pipeline import not_looked_for
 from spanscore.pipeline.detector_pool import DetectorPool, detector_pool
 from spanscore.pipeline.job import Job, Outcome, at_coarsest_level
 from spanscore.pipeline.journal import FINISHED, Journal, record
@@ -110,10 +110,10 @@ def _run(
     language = job.detector.language
     level = job.levels[0] if job.levels else DEFAULT_LEVEL
     notes = list(description.notes)
-    missing = looked_for.not_looked_for(counted, alignment, types, sources, job.entities, level)
-    in_languages = looked_for.by_language(counted, alignment, description, sources, job.entities, level)
+    missing = not_looked_for.missing_types(counted, alignment, types, sources, job.entities, level)
+    in_languages = not_looked_for.by_language(counted, alignment, description, sources, job.entities, level)
     if not job.shared_types:
-        notes += looked_for.notes(missing, in_languages)
+        notes += not_looked_for.notes(missing, in_languages)
     notes += filter(None, [mismatch(gold, language)])
     observer.ready(description.uses, notes)
     fresh, latencies = _detect(job, pool, documents_of(gold, language), done, journal, observer)

@@ -15,14 +15,14 @@ class _Report(ModuleType):
     """A package that can be called, because the public function has its name."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from spanscore.report.call import report
+        from spanscore.report.python_call import report
 
         return report(*arguments, **options)
 
     @property
     def __signature__(self) -> Signature:
         """The signature of the function, for `help()` and for completion in notebooks."""
-        from spanscore.report.call import report
+        from spanscore.report.python_call import report
 
         return signature(report)
 

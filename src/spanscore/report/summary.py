@@ -76,7 +76,7 @@ ul { margin: .3rem 0; padding-left: 1.1rem; font-size: .9rem }
 
 def write_summary(folder: str | Path) -> Path:
     """Write summary.html into the folder of a run, from its metrics.json, run.json and results.json."""
-    from spanscore.engine.runs import UNFINISHED, unfinished_run
+    from spanscore.engine.run_folders import UNFINISHED, unfinished_run
 
     path = Path(folder)
     finish_interrupted(path)

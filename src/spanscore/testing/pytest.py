@@ -12,7 +12,7 @@ import numpy as np
 
 from spanscore.arguments import checked
 from spanscore.errors import UsageError, printable, unknown
-from spanscore.measures.thresholds import reaches
+from spanscore.measures.exact_ratios import reaches
 from spanscore.result import NUMBERS
 from spanscore.stats import Bootstrap
 

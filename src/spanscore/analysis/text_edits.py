@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import regex
 from msgspec.structs import replace
 
-from spanscore.align.unscored import REGIONS, parse_regions
+from spanscore.align.ignored_spans import REGIONS, parse_regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spanscore.detectors import Description, EntityTypes
 
 
-def not_looked_for(
+def missing_types(
     gold: Corpus,
     alignment: Alignment,
     types: EntityTypes,
@@ -62,7 +62,7 @@ def by_language(
     found = {}
     for code, one in description.by_language.items():
         part = gold.take(np.flatnonzero(codes == code))
-        found[code] = not_looked_for(part, alignment, one.types, sources, entities, level)
+        found[code] = missing_types(part, alignment, one.types, sources, entities, level)
     return {code: missing for code, missing in found.items() if missing}
 
 

@@ -61,7 +61,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Task:
+class RangePair:
     """A range of the gold file and one of the predictions, to be counted together."""
 
     gold: File
@@ -98,7 +98,7 @@ class RangeCounter:
         return merge_ranges(parts, tasks[0])
 
 
-def count_range(plan: Plan, system: str, task: Task) -> PartialResult:
+def count_range(plan: Plan, system: str, task: RangePair) -> PartialResult:
     """Count a range of both files, which must hold the same documents in the same order."""
     files = zip((task.gold, task.pred), task.ranges, strict=True)
     sides = [read_chunks(file.path, file.format, part=part) for file, part in files]
@@ -115,16 +115,16 @@ def count_range(plan: Plan, system: str, task: Task) -> PartialResult:
     return total
 
 
-def plan_ranges(gold: Input, pred: Input, count: int) -> list[Task]:
+def plan_ranges(gold: Input, pred: Input, count: int) -> list[RangePair]:
     """Cut both files into ranges that begin with the same documents; none if that is not worthwhile or not possible."""
     files = File.of(gold), File.of(pred)
     if files[0] is None or files[1] is None or files[0].format != files[1].format:
         return []
     cuts = files[0].format.cut(Path(files[0].path), Path(files[1].path), count)
-    return [Task(files[0], files[1], cut) for cut in cuts]
+    return [RangePair(files[0], files[1], cut) for cut in cuts]
 
 
-def merge_ranges(parts: Sequence[PartialResult], task: Task) -> PartialResult | None:
+def merge_ranges(parts: Sequence[PartialResult], task: RangePair) -> PartialResult | None:
     """Merge all ranges; None if two documents have one id."""
     merged = PartialResult.merged(parts)
     if merged.has_duplicates():

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from calls import spanscore, write
-from spanscore.engine import Inputs, Plan, evaluate, ranges
+from spanscore.engine import Inputs, Plan, evaluate, file_ranges
 from spanscore.engine.partial import PartialResult, assemble
 from spanscore.engine.processes import ProcessPool
 from spanscore.formats import read_chunks
@@ -52,7 +52,7 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def files(converted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(own, "LEAST", 1000)
-    monkeypatch.setattr(ranges, "WORTHWHILE", 1000)
+    monkeypatch.setattr(file_ranges, "WORTHWHILE", 1000)
     shutil.copytree(converted, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
@@ -65,7 +65,7 @@ def inputs(folder: Path, suffix: str) -> Inputs:
 
 
 def in_ranges(plan: Plan, given: Inputs, jobs: int = 2) -> PartialResult | None:
-    with ranges.RangeCounter(plan, given, jobs) as counter:
+    with file_ranges.RangeCounter(plan, given, jobs) as counter:
         return counter.count("s", given.systems["s"])
 
 
@@ -87,7 +87,7 @@ def test_ranges_have_every_document_once(files: Path, suffix: str, count: int) -
         for name, rows in (("gold", 30), ("pred", 41)):
             pq.write_table(pq.read_table(files / f"{name}.parquet"), files / f"{name}.parquet", row_group_size=rows)
     given = inputs(files, suffix)
-    tasks = ranges.plan_ranges(given.gold, given.systems["s"], count)
+    tasks = file_ranges.plan_ranges(given.gold, given.systems["s"], count)
     assert len(tasks) == min(count, 14 if suffix == "parquet" else count)
     ids: list[str] = []
     for task in tasks:
@@ -99,7 +99,7 @@ def test_ranges_have_every_document_once(files: Path, suffix: str, count: int) -
         assert gold == pred
         ids += gold
     assert ids == [f"doc {number}" for number in range(400)]
-    merged = ranges.merge_ranges([ranges.count_range(PLAN, "s", task) for task in tasks], tasks[0])
+    merged = file_ranges.merge_ranges([file_ranges.count_range(PLAN, "s", task) for task in tasks], tasks[0])
     assert merged is not None
     assert to_json(assemble(PLAN, {"s": merged})) == to_json(evaluate(PLAN, given))
 
