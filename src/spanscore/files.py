@@ -357,6 +357,8 @@ FORMULA = re.compile(
     r"""([\0,;|\t\r\n"][\s"'\x01-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]*)"""
     r"""(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"""
 )
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+"""What formulas begin with."""
 LEADING = ("\t", "\r", "\n")
 _LEADING = re.compile(r"\0(?=[\t\r\n])")
 
@@ -369,7 +371,10 @@ def safe_cell(text: str) -> str:
     >>> safe_cell("=1+1"), safe_cell("X;=20+1;"), safe_cell("PERSON")
     ("'=1+1", "X;'=20+1;", 'PERSON')
     """
-    return _LEADING.sub(f"{CELL}'", FORMULA.sub(r"\1'", CELL + text))[1:]
+    safe = CELL + text
+    if any(sign in text for sign in SIGNS):  # faster than to look for formulas
+        safe = FORMULA.sub(r"\1'", safe)
+    return _LEADING.sub(f"{CELL}'", safe)[1:]
 
 
 TableBlock = Mapping[str, Sequence[str] | Sequence[int]]

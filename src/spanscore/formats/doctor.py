@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,12 +40,16 @@ class Case:
     start: Longs
     end: Longs
     surfaces: Sequence[str | None]
+    _places: dict[Convention, tuple[Longs, Longs]] = field(default_factory=dict)
 
     def places(self, convention: Convention) -> tuple[Longs, Longs]:
         """Return half-open code point offsets, INVALID where there is no such place."""
-        if self.text is None:
-            return convention.exclusive(self.start, self.end)
-        return convention.read(self.text, self.start, self.end)
+        if convention not in self._places:
+            start_end = (self.start, self.end)
+            self._places[convention] = (
+                convention.exclusive(*start_end) if self.text is None else convention.read(self.text, *start_end)
+            )
+        return self._places[convention]
 
     def wrong(self, convention: Convention, *, trust: bool = False) -> Longs:
         """Return the rows of spans that are outside the text, reversed, or, unless trusted, not at their surface."""

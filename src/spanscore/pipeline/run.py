@@ -120,8 +120,8 @@ def _run(
     journal.pause()
     detected = time.perf_counter()
     done |= fresh
-    predictions = tuple((name, done[name]) for name in gold.ids)
     with uncollected():
+        predictions = tuple((name, done[name]) for name in gold.ids)
         found = build([record(name, detection) for name, detection in predictions])
         alignment = align_entities(used, found.labels, **sources)
         plan = _plan(job, alignment, found)

@@ -48,12 +48,16 @@ def in_blocks(errors: Iterable[Error]) -> Iterator[list[Error]]:
 def _columns(errors: Sequence[Error], texts: Mapping[str, str | None], text: Text) -> dict[str, list[Any]]:
     """Return the columns of errors on one side."""
     pairs = [(one.span, one.counterpart) if one.side == "gold" else (one.counterpart, one.span) for one in errors]
+    shown = [excerpt(one.text, text) or "" for one in errors]
     return {
         "document": [one.document for one in errors],
         "start": [one.span.start for one in errors],
         "end": [one.span.end for one in errors],
-        "text": [excerpt(one.text, text) or "" for one in errors],
-        "context": [_context(one, texts.get(one.document) or "", text) for one in errors],
+        "text": shown,
+        "context": [
+            _context(one, texts.get(one.document) or "", inside, text)
+            for one, inside in zip(errors, shown, strict=True)
+        ],
         "gold_type": ["" if gold is None else gold.label for gold, _ in pairs],
         "predicted_type": ["" if pred is None else pred.label for _, pred in pairs],
         "score": ["" if pred is None or pred.score is None else repr(pred.score) for _, pred in pairs],
@@ -63,13 +67,12 @@ def _columns(errors: Sequence[Error], texts: Mapping[str, str | None], text: Tex
     }
 
 
-def _context(error: Error, content: str, text: Text) -> str:
-    """Return the span in brackets with the text around it."""
+def _context(error: Error, content: str, inside: str, text: Text) -> str:
+    """Return the span, as it is shown, in brackets with the text around it."""
     if not content or text == "hide" or error.verdict == "invented":
         return ""
     start, end = error.span[:2]
     before, after = content[max(0, start - AROUND) : start], content[end : end + AROUND]
     if text != "show":
         before, after = shape(before), shape(after)
-    inside = excerpt(content[start:end], text)
     return f"{'…' if start > AROUND else ''}{before}[{inside}]{after}{'…' if end + AROUND < len(content) else ''}"

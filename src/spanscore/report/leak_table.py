@@ -62,7 +62,9 @@ def _row(leak: Error, text: Text) -> tuple[Any, ...]:
     """Return the cells after the number of occurrences."""
     start, end, label = leak.span[:3]
     content, readable = leak.text or "", leak.readable
+    shown = excerpt(leak.text, text) or ""
+    if readable == ((start, end),):  # as nearly all leaks are
+        return leak.document, start, end, shown, label, leak.verdict, f"{start}:{end}", shown
     parts = " … ".join([content[a - start : b - start] for a, b in readable])
     places = " ".join([f"{a}:{b}" for a, b in readable])
-    shown, left = excerpt(leak.text, text) or "", excerpt(parts, text) or ""
-    return leak.document, start, end, shown, label, leak.verdict, places, left
+    return leak.document, start, end, shown, label, leak.verdict, places, excerpt(parts, text) or ""
