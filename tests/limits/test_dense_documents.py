@@ -132,6 +132,27 @@ def test_tokens_of_nested_spans_take_little_memory() -> None:
     assert megabytes(6000, "i2b2.token") < 350
 
 
+ONE_WORD = """
+import spanscore as ss
+number = 6000
+sides = [
+    ss.Corpus.from_arrays(
+        ["d"], [0] * number, range(number), range(3 * number + side, 2 * number + side, -1), ["A"] * number,
+        text=["xy" * 2 * number],
+    )
+    for side in range(2)
+]
+found = ss.score(*sides, "sandbox.token").scores[0]
+assert sum(1 for _ in found.errors(correct=True)) > 0
+"""
+
+
+def test_parts_of_one_long_word_take_little_memory() -> None:
+    """12,000 parts of a word of 24,000 characters: 140 million characters, which took 1.8 GB."""
+    done = subprocess.run([sys.executable, "-c", ONE_WORD + PEAK], capture_output=True, check=True, text=True)
+    assert int(done.stdout) < 250
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", [*NO_PAIRS, *BY_BLOCKS])
 def test_very_many_nested_spans_take_little_memory(measure: str) -> None:
