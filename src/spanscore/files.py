@@ -74,8 +74,8 @@ def atomic_file(path: str | Path, *, mode: int = 0o666, follow: bool = True) -> 
     try:
         follow = follow and not _holds_outputs(Path(path).parent)
         if follow and Path(path).exists() and not Path(path).is_file():
-            with Path(path).open("wb") as file, _shown(file) if file.isatty() else nullcontext(file) as shown:
-                yield shown
+            with Path(path).open("wb") as device, _shown(device) if device.isatty() else nullcontext(device) as written:
+                yield written
             return
         target = _behind_link(Path(path)) if follow else Path(path)
         _remove_strays(target)
