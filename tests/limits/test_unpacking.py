@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import spanscore as ss
@@ -224,3 +225,50 @@ def test_memory_that_arrow_does_not_get_is_no_damage(tmp_path: Path, monkeypatch
         with pytest.raises(InputError, match="there is not enough memory to read this file"):
             ss.read(path, how)
         monkeypatch.undo()
+
+
+def scored(folder: Path) -> Path:
+    gold = ss.Corpus.from_arrays(["d"], [0], [0], [3], ["A"])
+    ss.score(gold, gold, "exact", ci=0.95).save(folder)
+    return folder
+
+
+@pytest.mark.parametrize("times", [10**5, 10**7, 10**8])
+def test_tallies_are_no_bomb(tmp_path: Path, times: int) -> None:
+    """500 million zeros are 4 MB in a zip file."""
+    folder = scored(tmp_path / "out")
+    with np.load(folder / "tallies.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for name in ("doc0", "label0"):
+        arrays[name] = np.zeros(times, np.int64)
+    np.savez_compressed(folder / "tallies.npz", **arrays)
+    script = MEASURED.replace("ss.read(", "from spanscore.result import tallies; tallies.read(")
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, timeout=60)
+    memory, _, said = done.stdout.partition(" ")
+    assert "the file is damaged (ValueError)" in said if times == 10**5 else "unpack to more than" in said
+    assert int(memory) < 100
+    call = [sys.executable, "-m", "spanscore", "gate", str(folder), "--max-drop", "f=0.01", "--baseline", str(folder)]
+    assert subprocess.run([*call, "--max-bytes", "5"], capture_output=True).returncode == 2
+
+
+@pytest.mark.parametrize("how", ["rows", "texts"])
+def test_a_history_is_no_bomb(tmp_path: Path, how: str) -> None:
+    """3 million rows of 220 KB took 4.5 GB."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from spanscore.analysis.history import log
+
+    path = tmp_path / "history.parquet"
+    log(scored(tmp_path / "out"), path)
+    table = parquet.read_table(path).slice(0, 1)
+    if how == "texts":
+        place = table.schema.get_field_index("signature")
+        table = table.set_column(place, table.schema.field(place), pa.array([LONG]))
+    table = table.take(pa.array(np.zeros(1_000_000 if how == "rows" else 2000, np.int64)))
+    parquet.write_table(table, path, compression="zstd", dictionary_pagesize_limit=1 << 30)
+    script = MEASURED.replace("ss.read(", "from spanscore.analysis.history import read_history; read_history(")
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=60)
+    memory, _, said = done.stdout.partition(" ")
+    assert "unpack to more than" in said
+    assert int(memory) < 500
