@@ -78,6 +78,23 @@ def test_tokens_whose_hashes_collide_are_told_apart(monkeypatch: pytest.MonkeyPa
     assert measure("sandbox.token").tally(fresh).by_label().tolist() == expected
 
 
+@pytest.mark.parametrize("collide", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_of_long_words_are_hashed_without_laying_them_out(
+    kind: str, collide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(5):
+        given = pairing(kind, 40, seed)
+        expected = measure("sandbox.token").tally(given).by_label().tolist()
+        with monkeypatch.context() as patch:
+            patch.setattr(sandbox_words, "FEW", -(10**9))
+            patch.setattr(sandbox_words, "LONG", seed)
+            patch.setattr(sandbox_words, "BLOCK", 3)
+            if collide:
+                patch.setattr(sandbox_words, "randbelow", lambda _: -(2**16))  # all powers are 0: only the first counts
+            assert measure("sandbox.token").tally(Pairing(given.gold, given.pred)).by_label().tolist() == expected
+
+
 @pytest.mark.parametrize("share", [1.0, 0.6, 0.1])
 def test_many_pairs_are_assigned_best(share: float) -> None:
     rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
@@ -76,14 +76,15 @@ def file_stamp(path: str) -> tuple[int, int]:
 def atomic_file(path: str | Path, *, mode: int = 0o666, follow: bool = True) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only once it is complete; pipes and devices are written directly.
 
+    A terminal gets no control characters.
     `mode` is subject to the user's umask. A symbolic link is followed unless another user made it; without `follow`,
     and in a folder that holds output files, it is replaced. Files that killed processes left behind here are removed.
     """
     try:
         follow = follow and not _holds_outputs(Path(path).parent)
         if follow and Path(path).exists() and not Path(path).is_file():
-            with Path(path).open("wb") as file:
-                yield file
+            with Path(path).open("wb") as device, _shown(device) if device.isatty() else nullcontext(device) as written:
+                yield written
             return
         target = _behind_link(Path(path)) if follow else Path(path)
         _remove_strays(target)
@@ -352,9 +353,14 @@ def _finish(folder: Path) -> None:
 QUOTE = '"'
 CELL = "\0"
 """What cells that are made safe begin with; in a text, it is one of the separators."""
+_UNSEEN = (
+    r"\x01-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Characters that nobody sees, as a set of a regular expression: controls, fillers, selectors of variants, tags."""
 FORMULA = re.compile(
     # where a program may begin a cell: at a separator or a quotation mark; what it skips, or nobody sees; a formula
-    r"""([\0,;|\t\r\n"][\s"'\x01-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]*)"""
+    rf"""([\0,;|\t\r\n"][\s"'{_UNSEEN}]*)"""
     r"""(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"""
 )
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
@@ -424,6 +430,14 @@ def standard_output() -> Iterator[IO[bytes]]:
     data = BytesIO()
     yield data
     sys.stdout.write(visible(data.getvalue().decode("utf-8", "backslashreplace")))
+
+
+@contextmanager
+def _shown(terminal: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Yield a file whose data goes to a terminal at the end, without control characters."""
+    data = BytesIO()
+    yield data
+    terminal.write(visible(data.getvalue().decode("utf-8", "backslashreplace")).encode("utf-8", "backslashreplace"))
 
 
 def visible(text: str) -> str:

@@ -36,8 +36,12 @@ EVIL = [
     "\x01=12",
     "\u2060\u202e@13",
     "\xad\ufe0f=14",
+    "\u3164=15",
+    "\U000e0041=16",
 ]
-UNSEEN = ' \u00a0\u200b\ufeff"\r\n\t\x01\x7f\xad\u2060\u202e\ufe0f'
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u2800\u3164\uffa0\ufff0\ufff9\ufffa\ufffb"
+FILLERS += "\U0001d173\U000e0000\U000e0001\U000e0041\U000e007f\U000e0100\U000e01ef"
+UNSEEN = ' \u00a0\u200b\ufeff"\r\n\t\x01\x7f\xad\u2060\u202e\ufe0f' + FILLERS
 
 
 def cells(line: str, separator: str) -> list[str]:
@@ -66,6 +70,11 @@ def test_no_cell_is_a_formula_whatever_separates_cells(text: str) -> None:
         for row in out.getvalue().splitlines():  # as programs do that know no quotes
             for cell in row.split(separator):
                 assert not cell.lstrip(UNSEEN).startswith(STARTS), (separator, cell)
+
+
+@pytest.mark.parametrize("filler", FILLERS, ids=ascii)
+def test_no_filler_hides_a_formula(filler: str) -> None:
+    assert safe_cell(f"{filler}=1") == f"{filler}'=1"
 
 
 def test_plain_text_stays_as_it_is() -> None:
@@ -120,6 +129,8 @@ def test_a_terminal_gets_no_control_characters_from_data(more: tuple[str, ...], 
     [
         ("convert", "gold.jsonl", "-"),
         ("convert", "gold.jsonl", "-", "--to", "csv"),
+        ("convert", "gold.jsonl", "/dev/stdout", "--to", "csv"),
+        ("perturb", "gold.jsonl", "--with", "upper", "-o", "/dev/stdout"),
         ("convert", "gold.jsonl", "-", "--to", "conll"),
         ("perturb", "gold.jsonl", "--with", "upper"),
         ("suspects", "gold.jsonl", "other.jsonl", "-o", "-"),

@@ -16,11 +16,14 @@ import numpy as np
 import pytest
 
 import spanscore as ss
+from spanscore.align.span_groups import SpanGroups
 from spanscore.errors import InputError
 from spanscore.measures import names
 from spanscore.measures.exact_ratios import at_least, fraction
 from spanscore.overlap import Join
 from spanscore.report.leak_table import write_leaks
+from spanscore.report.page.examples import Examples
+from spanscore.report.page.frequent import Frequent
 
 pytestmark = pytest.mark.slow
 
@@ -132,6 +135,27 @@ def test_tokens_of_nested_spans_take_little_memory() -> None:
     assert megabytes(6000, "i2b2.token") < 350
 
 
+ONE_WORD = """
+import spanscore as ss
+number = 6000
+sides = [
+    ss.Corpus.from_arrays(
+        ["d"], [0] * number, range(number), range(3 * number + side, 2 * number + side, -1), ["A"] * number,
+        text=["xy" * 2 * number],
+    )
+    for side in range(2)
+]
+found = ss.score(*sides, "sandbox.token").scores[0]
+assert sum(1 for _ in found.errors(correct=True)) > 0
+"""
+
+
+def test_parts_of_one_long_word_take_little_memory() -> None:
+    """12,000 parts of a word of 24,000 characters: 140 million characters, which took 1.8 GB."""
+    done = subprocess.run([sys.executable, "-c", ONE_WORD + PEAK], capture_output=True, check=True, text=True)
+    assert int(done.stdout) < 250
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", [*NO_PAIRS, *BY_BLOCKS])
 def test_very_many_nested_spans_take_little_memory(measure: str) -> None:
@@ -234,6 +258,47 @@ def test_lists_of_errors_have_excerpts_of_long_texts(tmp_path: Path) -> None:
     assert max(len(line["text"]) for line in lines) == 1000
     assert sum("…" in line["text"] for line in lines) == sum(gold.end - gold.start > 1000)
     assert len(next(iter(result.errors("exact"))).text or "") == 4000
+
+
+STRINGS = """
+import sys
+import numpy as np
+import spanscore as ss
+from spanscore.align.span_groups import SpanGroups
+from spanscore.report.page.examples import Examples
+from spanscore.report.page.frequent import Frequent
+number = 8000
+gold = ss.Corpus.from_arrays(
+    ["d"], [0] * number, range(number), range(3 * number, 2 * number, -1), ["A"] * number, text=["word " * 4800]
+)
+if sys.argv[1] == "seen":
+    assert len(SpanGroups.of("span.seen:a.jsonl", lambda _: gold).table) == number
+else:
+    scores = ss.score(gold, gold.with_spans(np.zeros(0, np.int64)), "exact").scores[0]
+    assert Frequent.of(Examples.of(scores), scores.pairing, "show").times.tolist() == [1] * number
+"""
+
+
+@pytest.mark.parametrize("what", ["seen", "frequent"])
+def test_strings_of_nested_spans_are_not_kept(what: str) -> None:
+    """128 million characters, and as many in lower case."""
+    call = [sys.executable, "-c", STRINGS + PEAK, what]
+    assert int(subprocess.run(call, capture_output=True, check=True, text=True).stdout) < 120
+
+
+def test_long_strings_are_grouped_by_all_of_their_characters() -> None:
+    text = "".join(f"{'a' * 5000}{'bBcb'[number]} " for number in range(4))
+    starts = range(0, 4 * 5002, 5002)
+    gold = ss.Corpus.from_arrays(["d"], [0] * 4, starts, [start + 5001 for start in starts], ["A"] * 4, text=[text])
+    scores = ss.score(gold, gold.with_spans(np.zeros(0, np.int64)), "exact").scores[0]
+    assert scores.pairing is not None
+    found = Frequent.of(Examples.of(scores), scores.pairing, "show")
+    assert found is not None
+    assert found.listed == [(False, "A", "a" * 80, 3)]
+    assert found.group.tolist() == [0, 0, -1, 0]
+    groups = SpanGroups.of("span.seen:a.jsonl", lambda _: gold.with_spans(np.array([0])))
+    codes, names = groups.group(scores.pairing)
+    assert [names[code] for code in codes.tolist()] == ["seen", "seen", "unseen", "seen"]
 
 
 LEAKS = """

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import spanscore as ss
@@ -143,3 +144,131 @@ def test_conll_with_countless_tags_is_refused(tmp_path: Path, monkeypatch: pytes
     path.write_text("".join(f"a B-{i}\n" for i in range(11)))
     with pytest.raises(InputError, match=r"a.conll:11: there are more than 10 different tags"):
         ss.read(path)
+
+
+LONG, SPANS = "x" * 1_000_000, [{"start": 0, "end": 1, "label": "A"}]
+OWN = "records(id=key,text=body,spans=spans,start=start,end=end,label=label)"
+
+
+def shared_texts(path: Path, rows: int, kind: str) -> Path:
+    """A file in which all rows have the same long text, as codes of a dictionary."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([LONG]))
+    ids, spans = pa.array([str(i) for i in range(rows)]), pa.array([SPANS] * rows)
+    options = {"compression": "zstd", "dictionary_pagesize_limit": 1 << 30}
+    if kind == "native":
+        parquet.write_table(pa.table({"id": ids, "text": text, "spans": spans}), path, **options)
+    elif kind == "records":
+        parquet.write_table(pa.table({"key": ids, "body": text, "spans": spans}), path, **options)
+    elif kind == "list":
+        words = pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), text)
+        parquet.write_table(pa.table({"tokens": words, "ner_tags": [["O"]] * rows}), path, **options)
+    else:
+        table = pa.table({"tokens": [["a"]] * rows, "ner_tags": [["O"]] * rows, "text": text})
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+    return path
+
+
+KINDS = {"native": None, "records": OWN, "list": "hf", "dataset": "hf"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_that_rows_share_are_counted_for_each_row(tmp_path: Path, kind: str) -> None:
+    """5,000 rows with one text took 4.4 GB, of a file of 13 KB."""
+    path = shared_texts(tmp_path / "a.parquet", 5000, kind)
+    script = MEASURED.replace("sys.argv[1]", f"sys.argv[1], {KINDS[kind]!r}")
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=60)
+    memory, _, said = done.stdout.partition(" ")
+    assert f"unpack to more than {max(67_108_864, 100 * path.stat().st_size):,}" in said
+    assert int(memory) < 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_rows_may_share_a_text(tmp_path: Path, kind: str) -> None:
+    """Their dictionaries are read as codes, which makes no difference."""
+    found = ss.read(shared_texts(tmp_path / "a.parquet", 60, kind), KINDS[kind])
+    assert len(found) == 60
+    assert found.text is not None
+    assert {len(text or "") for text in found.text} == ({1} if kind == "dataset" else {len(LONG)})
+    assert len(found.start) == (0 if kind in ("list", "dataset") else 60)
+
+
+@pytest.mark.parametrize("kind", ["text", "words"])
+def test_dictionaries_that_are_given_up_are_read(tmp_path: Path, kind: str) -> None:
+    """Pages of both kinds in one group: the first have codes, the others have strings."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    texts = ["x" * 500_000, *(f"{i:06}" * 10 for i in range(30_000))]  # as if all might be that long
+    columns: dict[str, list[object]] = {"tokens": [[text] for text in texts], "ner_tags": [["O"]] * len(texts)}
+    if kind == "text":
+        columns = {"id": [*texts], "text": [*texts], "spans": [SPANS] * len(texts)}
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet", compression="zstd")
+    found = ss.read(tmp_path / "a.parquet", "hf" if kind == "words" else None)
+    assert found.text is not None
+    assert found.text.tolist() == texts
+
+
+def test_memory_that_arrow_does_not_get_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+
+    def fail(*_: object) -> None:
+        raise pa.ArrowMemoryError("malloc of size 5000000000 failed")
+
+    for kind, how in KINDS.items():
+        path = shared_texts(tmp_path / "a.parquet", 3, kind)
+        for module in ("parquet", "tables"):
+            monkeypatch.setattr(f"spanscore.formats.{module}.refuse_unpacking", fail)
+        with pytest.raises(InputError, match="there is not enough memory to read this file"):
+            ss.read(path, how)
+        monkeypatch.undo()
+
+
+def scored(folder: Path) -> Path:
+    gold = ss.Corpus.from_arrays(["d"], [0], [0], [3], ["A"])
+    ss.score(gold, gold, "exact", ci=0.95).save(folder)
+    return folder
+
+
+@pytest.mark.parametrize("times", [10**5, 10**7, 10**8])
+def test_tallies_are_no_bomb(tmp_path: Path, times: int) -> None:
+    """500 million zeros are 4 MB in a zip file."""
+    folder = scored(tmp_path / "out")
+    with np.load(folder / "tallies.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for name in ("doc0", "label0"):
+        arrays[name] = np.zeros(times, np.int64)
+    np.savez_compressed(folder / "tallies.npz", **arrays)
+    script = MEASURED.replace("ss.read(", "from spanscore.result import tallies; tallies.read(")
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, timeout=60)
+    memory, _, said = done.stdout.partition(" ")
+    assert "the file is damaged (ValueError)" in said if times == 10**5 else "unpack to more than" in said
+    assert int(memory) < 100
+    call = [sys.executable, "-m", "spanscore", "gate", str(folder), "--max-drop", "f=0.01", "--baseline", str(folder)]
+    assert subprocess.run([*call, "--max-bytes", "5"], capture_output=True).returncode == 2
+
+
+@pytest.mark.parametrize("how", ["rows", "texts"])
+def test_a_history_is_no_bomb(tmp_path: Path, how: str) -> None:
+    """3 million rows of 220 KB took 4.5 GB."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from spanscore.analysis.history import log
+
+    path = tmp_path / "history.parquet"
+    log(scored(tmp_path / "out"), path)
+    table = parquet.read_table(path).slice(0, 1)
+    if how == "texts":
+        place = table.schema.get_field_index("signature")
+        table = table.set_column(place, table.schema.field(place), pa.array([LONG]))
+    table = table.take(pa.array(np.zeros(1_000_000 if how == "rows" else 2000, np.int64)))
+    parquet.write_table(table, path, compression="zstd", dictionary_pagesize_limit=1 << 30)
+    script = MEASURED.replace("ss.read(", "from spanscore.analysis.history import read_history; read_history(")
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=60)
+    memory, _, said = done.stdout.partition(" ")
+    assert "unpack to more than" in said
+    assert int(memory) < 500

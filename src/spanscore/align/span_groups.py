@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spanscore.corpus.strings import short_key
 from spanscore.errors import InputError, UsageError, printable, unknown
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class SpanGroups:
 
     what: str
     table: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """The group of each text, for properties that look texts up."""
+    """The group of each text by its key, for properties that look texts up."""
 
     @classmethod
     def of(cls, what: str, read: Callable[[str], Corpus] | None = None) -> SpanGroups:
@@ -96,9 +97,9 @@ class SpanGroups:
 
     def _look_up(self, text: str) -> str:
         """Return the group of a text or, in a lexicon, of its first word that has one."""
-        found = self.table.get(folded(text))
+        found = self.table.get(short_key(folded(text)))
         if self.what.startswith(LEXICON):
-            words = (self.table.get(folded(word.strip(".,;:'’\"()"))) for word in text.split())
+            words = (self.table.get(short_key(folded(word.strip(".,;:'’\"()")))) for word in text.split())
             return found or next((group for group in words if group is not None), NONE)
         return found or "unseen"
 
@@ -189,7 +190,7 @@ def _lexicon(path: str) -> dict[str, str]:
     for number, cells in lexicon_lines(path):
         if len(cells) != 2:
             raise InputError("a line of a lexicon has a text and its group.", f"{path}:{number}")
-        text, group = folded(cells[0]), cells[1]
+        text, group = short_key(folded(cells[0])), cells[1]
         if found.setdefault(text, group) != group:
             raise InputError("this text has another group in an earlier line; give it one group.", f"{path}:{number}")
     if not found:
@@ -209,10 +210,10 @@ def lexicon_lines(path: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _surfaces(path: str, read: Callable[[str], Corpus] | None) -> Iterator[str]:
-    """Yield the texts of a reference: the lines of a .txt file, or the gold spans of any other file."""
+    """Yield the keys of the texts of a reference: the lines of a .txt file, or the gold spans of any other file."""
     if path.lower().endswith(".txt") or read is None:
         for row in _rows(path, "\0"):
-            yield folded("".join(row))
+            yield short_key(folded("".join(row)))
         return
     corpus = read(path)
     texts = [] if corpus.text is None else corpus.text.tolist()
@@ -220,7 +221,7 @@ def _surfaces(path: str, read: Callable[[str], Corpus] | None) -> Iterator[str]:
         raise InputError("the reference has no texts; give a file with texts, or a .txt file with one per line.", path)
     for doc, start, end in zip(corpus.doc.tolist(), corpus.start.tolist(), corpus.end.tolist(), strict=True):
         if texts[doc] is not None:
-            yield folded(texts[doc][start:end])
+            yield short_key(folded(texts[doc][start:end]))
 
 
 def _rows(path: str, delimiter: str) -> Iterator[list[str]]:

@@ -15,12 +15,16 @@ from spanscore.analysis.gate import read_results
 from spanscore.corpus.arrow import pyarrow
 from spanscore.errors import InputError, UsageError, printable
 from spanscore.files import FolderLock, atomic_file
+from spanscore.formats.decoding import decoded_size
+from spanscore.formats.source import refuse_unpacking
 from spanscore.result import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 SCHEMA = "spanscore.history/1"
+ROWS = 1024
+"""Rows that are decoded at once."""
 _GOLD, _CI = re.compile(r"\|gold:([^|]*)\|"), re.compile(r"\|ci:[^|]*")
 
 
@@ -153,15 +157,24 @@ def read_history(path: str | Path) -> list[Entry]:
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(path, use_threads=False)
+        with parquet.ParquetFile(path) as file:
+            schema, packed, unpacked = file.schema_arrow, Path(path).stat().st_size, 0
+        if (schema.metadata or {}).get(b"schema") != SCHEMA.encode() or not schema.equals(_schema()):
+            raise InputError(f"this is not a history of spanscore log (expected schema {SCHEMA}).", str(path))
+        found = []
+        strings = [field.name for field in schema if pa.types.is_string(field.type)]
+        with parquet.ParquetFile(path, read_dictionary=strings, pre_buffer=False) as file:
+            for batch in file.iter_batches(ROWS, use_threads=False):
+                unpacked += decoded_size(batch)
+                refuse_unpacking(packed, unpacked, str(path))
+                found += [Entry(**row) for row in batch.to_pylist()]
     except FileNotFoundError:
         raise InputError("there is no such file; make it with spanscore log.", str(path)) from None
+    except MemoryError:
+        raise InputError("there is not enough memory to read this file.", str(path)) from None
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or "it is no Parquet file, or damaged"
         raise InputError(f"the history cannot be read ({reason}).", str(path)) from None
-    if (table.schema.metadata or {}).get(b"schema") != SCHEMA.encode() or not table.schema.equals(_schema()):
-        raise InputError(f"this is not a history of spanscore log (expected schema {SCHEMA}).", str(path))
-    found = [Entry(**row) for row in table.to_pylist()]
     return sorted(found, key=lambda one: (one.logged, one.name))
 
 

@@ -61,6 +61,7 @@ from spanscore.errors import UsageError
 )
 @option(OUTPUT, "--junit", metavar="FILE", help="Write JUnit XML to this file.")
 @option(OUTPUT, "--markdown", metavar="FILE", help="Write a Markdown summary to this file.")
+@shared.max_bytes_option
 def command(
     results: str,
     minima: tuple[str, ...],

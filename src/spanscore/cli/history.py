@@ -24,6 +24,7 @@ from spanscore.errors import UsageError, printable, unknown
 )
 @option(OUTPUT, "--every", is_flag=True, help="List every logged value, not only the latest.")
 @option(OUTPUT, "-o", "--output", metavar="FILE", help="Write a page with charts to this file.")
+@shared.max_bytes_option
 def command(
     history: str,
     system: str | None,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="Time of the results in UTC, such as 2026-01-31T12:00 (default: the end of the run, or now).",
 )
+@shared.max_bytes_option
 def command(results: str, to: str | None, mlflow: str | None, experiment: str, name: str, at: datetime | None) -> None:
     """Add RESULTS (results.json or its folder) to a history, to MLflow, or to both.
 

@@ -40,6 +40,7 @@ from spanscore.cli.options import INPUT, OUTPUT, SCORING, STATISTICS, option
     "first one of spans).",
 )
 @option(OUTPUT, "--json", "json_", metavar="FILE", help="Write the plan as JSON; '-' prints only JSON.")
+@shared.max_bytes_option
 def command(json_: str | None, **settings: Any) -> None:
     """Compute how much to annotate for a claim about recall, or what existing results allow you to claim.
 

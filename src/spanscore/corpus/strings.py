@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from hashlib import blake2b
 from io import BytesIO
 from itertools import accumulate
 from typing import Any, Generic, TypeVar, cast, overload
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from spanscore.corpus.columns import Bools, Longs, Words, mixed, odd_numbers, ranges
+
+LONGEST_KEY = 256
+"""Characters of a text that is its own key."""
 
 S = TypeVar("S", bound=str | None, covariant=True)
 
@@ -293,6 +297,18 @@ class Strings(Sequence[S], Generic[S]):
 
 _SHORT = 64
 """Maximum length in bytes up to which strings are gathered in one vectorized step rather than one by one."""
+
+
+def short_key(text: str) -> str:
+    """Return a text as a key; of a long one, only its begin and a hash, so that many nested ones fit in memory.
+
+    >>> short_key("Ann Lee"), short_key("a" * 10_000) == short_key("a" * 9999), len(short_key("a" * 10_000))
+    ('Ann Lee', False, 257)
+    """
+    if len(text) <= LONGEST_KEY:
+        return text
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=28).hexdigest()
+    return f"{text[: LONGEST_KEY - len(digest)]}\0{digest}"
 
 
 def words_at(buffer: bytes, at: Longs, words: int) -> Words:

@@ -9,8 +9,9 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from spanscore.corpus import LabelTable
 from spanscore.corpus.arrow import from_table, pyarrow, schema_for, write_parquet
 from spanscore.errors import InputError
+from spanscore.formats.decoding import decoded_size, shared_strings
 from spanscore.formats.interface import CERTAIN, POSSIBLE, Claim, Format, Range, Sample
-from spanscore.formats.source import refuse_unpacking
+from spanscore.formats.source import refuse_unpacking, unpacking_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +24,8 @@ T = TypeVar("T")
 COLUMNS = ("id", "text", "spans", "tokens", "meta")
 BATCH = 8192
 """Documents per corpus."""
+FEW = 64
+"""Documents that are read at once where strings that many of them share cannot be read as codes."""
 SMALL = 1024
 """Average documents per row group below which groups are read together."""
 
@@ -58,14 +61,21 @@ class Parquet(Format):
             metadata = parquet.read_metadata(source.path)
             unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
             refuse_unpacking(source.path.stat().st_size, unpacked, source.name)
+            size, unpacked = source.path.stat().st_size, 0
+            with source.path.open("rb") as file:
+                shared = shared_strings(file, metadata, unpacking_limit(size))
             groups, skip, left = _groups(metadata, source.part)
-            for batch in _ahead(_batches(source.path, metadata, groups)):
+            for batch in _ahead(_batches(source.path, metadata, groups, shared)):
                 source.advance(len(batch) / max(metadata.num_rows, 1))
+                unpacked += decoded_size(batch) if shared else batch.nbytes
+                refuse_unpacking(size, unpacked, source.name)
                 part = batch.slice(skip, left)
                 skip, left = max(0, skip - len(batch)), left - len(part)
                 if len(part):
                     yield from_table(pa.Table.from_batches([part]), labels, source.name)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowMemoryError, OSError) as error:
+        except MemoryError:
+            raise InputError("there is not enough memory to read this file.", source.name) from None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             raise InputError(
                 f"the Parquet data is damaged or not supported ({_first_line(error)}).", source.name
             ) from None
@@ -96,19 +106,19 @@ class Parquet(Format):
         return [((a, b), (a, b)) for a, b in pairwise(places)]
 
 
-def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
-    """Yield the rows of these groups in batches, labels as dictionary codes where that is possible.
+def _batches(path: Path, metadata: Any, groups: list[int], shared: list[str]) -> Iterator[Any]:
+    """Yield the rows of these groups in batches, labels and `shared` strings as dictionary codes where possible.
 
     pyarrow reads codes inside lists only from one group at a time, and not where a group has pages of both kinds.
     """
     from pyarrow import ArrowNotImplementedError, parquet
 
     leaves = [metadata.schema.column(number).path for number in range(len(metadata.schema))]
-    labels = [path for path in leaves if path.startswith("spans.") and path.endswith(".label")]
-    small = metadata.num_rows < SMALL * metadata.num_row_groups
+    coded_ones = {*shared, *(path for path in leaves if path.startswith("spans.") and path.endswith(".label"))}
+    small = metadata.num_rows < SMALL * metadata.num_row_groups and not shared
     with (
         parquet.ParquetFile(path, metadata=metadata, pre_buffer=False) as plain,
-        parquet.ParquetFile(path, metadata=metadata, read_dictionary=labels, pre_buffer=False) as coded,
+        parquet.ParquetFile(path, metadata=metadata, read_dictionary=list(coded_ones), pre_buffer=False) as coded,
     ):
         columns = [name for name in COLUMNS if name in plain.schema_arrow.names]
         alone = [[group] for group in groups]
@@ -116,9 +126,8 @@ def _batches(path: Path, metadata: Any, groups: list[int]) -> Iterator[Any]:
             ways = [(plain, [some]), (plain, alone)] if small else [(coded, [some]), (plain, [some])]
             done = 0
             for number, (file, parts) in enumerate(ways, 1):
-                found = (
-                    batch for part in parts for batch in file.iter_batches(BATCH, part, columns, use_threads=False)
-                )
+                rows = FEW if shared and file is plain else BATCH
+                found = (batch for part in parts for batch in file.iter_batches(rows, part, columns, use_threads=False))
                 try:
                     for batch in _after(done, found):
                         done += len(batch)

@@ -7,15 +7,17 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 
 from spanscore.corpus.arrow import pyarrow
 from spanscore.errors import InputError, UsageError, printable
+from spanscore.formats.decoding import decoded_size, shared_strings
 from spanscore.formats.documents import DocumentFormat, RawDocument
 from spanscore.formats.json_records import records
-from spanscore.formats.source import refuse_unpacking
+from spanscore.formats.source import refuse_unpacking, unpacking_limit
 from spanscore.spec import parameter
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ _CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";"}
 ARROW = b"\xff\xff\xff\xff"
 """How a file of a saved dataset begins."""
 _SHARD = re.compile(r"-of-(\d{1,9})\.arrow$")
+BATCH, FEW = 4096, 64
+"""Rows that are decoded at once; the same where strings that many rows share cannot be read as codes."""
+NO_MEMORY = "there is not enough memory to read this file."
 LARGEST_CELL = 1 << 30
 """Characters of a cell; the csv module refuses texts of more than 131,072 by default."""
 
@@ -132,12 +137,35 @@ def _parquet(source: Source) -> Table:
 
     data = source.read_all()
     try:
-        file = parquet.ParquetFile(pa.BufferReader(data))
-        sizes = [file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups)]
+        metadata = parquet.read_metadata(pa.BufferReader(data))
+        sizes = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
         refuse_unpacking(len(data), sum(sizes), source.name)
-        return Table(_rows(file.iter_batches(), source.name, pa), _class_names(file.schema_arrow))
+        shared = shared_strings(BytesIO(data), metadata, unpacking_limit(len(data)))
+        plain = parquet.ParquetFile(pa.BufferReader(data), metadata=metadata)
+        batches = _coded(data, metadata, plain, shared, pa) if shared else plain.iter_batches()
+        return Table(_rows(batches, len(data), source.name, pa), _class_names(plain.schema_arrow))
+    except MemoryError:
+        raise InputError(NO_MEMORY, source.name) from None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
         raise InputError("the Parquet data is damaged or not supported.", source.name) from None
+
+
+def _coded(data: bytes, metadata: Any, plain: Any, shared: list[str], pa: Any) -> Iterator[Any]:
+    """Yield the rows in batches, strings that many rows share as dictionary codes where that is possible."""
+    from pyarrow import parquet
+
+    coded = parquet.ParquetFile(pa.BufferReader(data), metadata=metadata, read_dictionary=shared)
+    for group in range(metadata.num_row_groups):
+        done = 0
+        try:
+            for batch in coded.iter_batches(BATCH, [group]):
+                done += len(batch)
+                yield batch
+        except pa.ArrowNotImplementedError:  # inside lists, if a group has pages of both kinds
+            for batch in plain.iter_batches(FEW, [group]):
+                if len(rest := batch.slice(done)):
+                    yield rest
+                done = max(0, done - len(batch))
 
 
 def _arrow(source: Source) -> Table:
@@ -145,27 +173,27 @@ def _arrow(source: Source) -> Table:
     try:
         data = source.read_all()
         reader = pa.ipc.open_stream(pa.BufferReader(data))
-        return Table(_rows(_bounded(reader, len(data), source.name), source.name, pa), _class_names(reader.schema))
+        return Table(_rows(reader, len(data), source.name, pa), _class_names(reader.schema))
+    except MemoryError:
+        raise InputError(NO_MEMORY, source.name) from None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
         raise InputError("the Arrow data is damaged or not supported.", source.name) from None
 
 
-def _bounded(batches: Iterable[Any], packed: int, name: str) -> Iterator[Any]:
-    """Yield batches as long as they are not far larger than the file, which may be compressed."""
-    unpacked = 0
-    for batch in batches:
-        unpacked += batch.nbytes
-        refuse_unpacking(packed, unpacked, name)
-        yield batch
-
-
-def _rows(batches: Iterable[Any], name: str, pa: Any) -> Iterator[tuple[Record, str]]:
-    number = 0
+def _rows(batches: Iterable[Any], packed: int, name: str, pa: Any) -> Iterator[tuple[Record, str]]:
+    """Yield the records of batches as long as they are not far larger than the file once they are decoded."""
+    number = unpacked = 0
     try:
         for batch in batches:
-            for record in batch.to_pylist():
-                yield record, f"{name}: [{number}]"
-                number += 1
+            batch.validate(full=True)  # sizes that are not true could not be added
+            unpacked += decoded_size(batch)
+            refuse_unpacking(packed, unpacked, name)
+            for first in range(0, len(batch), BATCH):
+                for record in batch.slice(first, BATCH).to_pylist():
+                    yield record, f"{name}: [{number}]"
+                    number += 1
+    except MemoryError:
+        raise InputError(NO_MEMORY, f"{name}: [{number}]") from None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
         raise InputError("the data is damaged or not supported.", f"{name}: [{number}]") from None
 

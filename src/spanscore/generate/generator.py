@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]+)\s*\}\}")
+MOST = 10_000_000
+"""Maximum number of documents, which are about 2 GB."""
 LABELS = {"ADDRESS": "LOCATION"}
 """Labels of placeholders whose spans are not labelled with the name of the placeholder."""
 
@@ -40,8 +42,10 @@ def generate(
     True
     """
     chosen = [locale] if isinstance(locale, str) else list(locale)
-    if count < 0 or not chosen:
-        raise UsageError("generate needs at least one locale and a number of documents that is not negative.")
+    if not chosen:
+        raise UsageError("generate needs at least one locale.")
+    if not 0 <= count <= MOST:
+        raise UsageError(f"the number of documents to generate must be between 0 and {MOST}.")
     if repeated := next((one for one in chosen if chosen.count(one) > 1), None):
         raise UsageError(f"the locale '{printable(repeated)}' is given twice.")
     makers = {one: _faker(one, seed) for one in chosen}

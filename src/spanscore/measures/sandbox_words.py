@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from spanscore.corpus import Corpus
     from spanscore.corpus.columns import Bools, Ints, Longs
 
+PRIMES = (2**31 - 1, 2**31 - 19)
+FEW, BLOCK, LONG = 1 << 16, 1 << 13, 200
+"""Characters, and texts, that are few enough to be laid out side by side; characters of a text that is not."""
 TEXT = "text"
 """The attribute that holds the text of an annotation."""
 
@@ -262,15 +266,15 @@ def _groups_by_text(letters: Letters, linked: Longs, gold: Words, pred: Words) -
     doc, start, end = (np.concatenate([getattr(gold, name), getattr(pred, name)]) for name in ("doc", "start", "end"))
     length = end - start
     codes, at = letters.places(doc, start)
-    characters = codes.take(ranges(at, length))
-    hashed = mixed(mixed(linked.astype(np.uint64)) + _hashes(characters, length))
-    order = np.argsort(hashed)
+    often = int(length.sum()) > FEW + 2 * len(codes)  # parts of the same long words
+    hashed = _rolling_hashes(codes, at, length) if often else _hashes(codes.take(ranges(at, length)), length)
+    hashed = mixed(mixed(linked.astype(np.uint64)) + hashed)
+    order = np.argsort(hashed, kind="stable" if often else None)
     new = hashed[order][1:] != hashed[order][:-1]
     starts = np.concatenate([[True], new])[: len(order)]
     twin = np.empty(len(order), np.int64)
     twin[order] = order[np.flatnonzero(starts)][np.cumsum(starts) - 1]
-    alike = (linked == linked[twin]).all() and (length == length[twin]).all()
-    if alike and (characters == codes.take(ranges(at[twin], length))).all():
+    if (linked == linked[twin]).all() and (length == length[twin]).all() and _same(codes, at, at[twin], length):
         return order, new
     texts: dict[str, int] = {}
     places = zip(doc.tolist(), start.tolist(), end.tolist(), strict=True)
@@ -286,6 +290,51 @@ def _hashes(characters: NDArray[Any], length: Longs) -> NDArray[np.uint64]:
     first = np.cumsum(length) - length
     place = (np.arange(len(characters)) - np.repeat(first, length)).astype(np.uint64)
     return np.add.reduceat(mixed(characters.astype(np.uint64) + (place << np.uint64(21))), first)
+
+
+def _rolling_hashes(codes: NDArray[Any], at: Longs, length: Longs) -> NDArray[np.uint64]:
+    """Return a hash of each text, which may overlap others, from one pass over all characters.
+
+    It is a polynomial of the characters modulo two primes, at a random number, so that nobody can prepare collisions.
+    """
+    found = np.zeros(len(at), np.uint64)
+    for prime in PRIMES:
+        power = _powers(2**16 + randbelow(2**30), len(codes) + 1, prime)
+        sums = np.zeros(len(codes) + 1, np.int64)
+        np.cumsum((codes.astype(np.int64) + 1) * power[:-1] % prime, out=sums[1:])
+        part = (sums[at + length] - sums[at]) % prime * power[len(codes) - at] % prime
+        found = (found << np.uint64(31)) + part.astype(np.uint64)
+    return found
+
+
+def _powers(number: int, count: int, prime: int) -> Longs:
+    """Return the powers of a number from 0 on, modulo a prime.
+
+    >>> _powers(3, 5, 7).tolist()
+    [1, 3, 2, 6, 4]
+    """
+    found = np.ones(count, np.int64)
+    known = 1
+    while known < count:
+        more = found[known : 2 * known]
+        more[:] = found[: len(more)] * pow(number, known, prime) % prime
+        known *= 2
+    return found
+
+
+def _same(codes: NDArray[Any], one: Longs, other: Longs, length: Longs) -> bool:
+    """Return whether the texts at these places are equal; long ones are compared one by one, others in blocks."""
+    apart = one != other
+    for row in np.flatnonzero(apart & (length > LONG)).tolist():
+        a, b, size = one[row], other[row], length[row]
+        if codes[a : a + size].tobytes() != codes[b : b + size].tobytes():
+            return False
+    rows = np.flatnonzero(apart & (length <= LONG))
+    for some in np.split(rows, range(BLOCK, len(rows), BLOCK)):
+        a, b = (codes.take(ranges(at[some], length[some])) for at in (one, other))
+        if (a != b).any():
+            return False
+    return True
 
 
 def _codes(*columns: tuple[NDArray[Any], NDArray[Any]]) -> Longs:

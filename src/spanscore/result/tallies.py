@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import msgspec
 import numpy as np
 
 from spanscore.errors import InputError
+from spanscore.formats.source import refuse_unpacking
 from spanscore.measures import measure
 from spanscore.result import Scores
 from spanscore.stats import Bootstrap
@@ -68,10 +70,23 @@ def read(results: str | Path) -> tuple[Bootstrap, dict[str, Scores]] | None:
     if not path.exists():
         return None
     try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+        refuse_unpacking(path.stat().st_size, sum(one.file_size for one in members), str(path))
+    except InputError:
+        raise
+    except Exception as error:
+        raise _damaged(path, error) from None
+    try:
+        if any(one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for one in members):
+            raise ValueError("the others may ask for gigabytes of memory before they give a byte")
         return _read(path)
     except (Exception, MemoryError) as error:  # a damaged archive can raise anything
-        what = f"the file is damaged ({type(error).__name__}); delete it or score again."
-        raise InputError(what, str(path)) from None
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: BaseException) -> InputError:
+    return InputError(f"the file is damaged ({type(error).__name__}); delete it or score again.", str(path))
 
 
 def _read(path: Path) -> tuple[Bootstrap, dict[str, Scores]]:
@@ -79,7 +94,11 @@ def _read(path: Path) -> tuple[Bootstrap, dict[str, Scores]]:
     with np.load(path, allow_pickle=False) as archive:
         head = msgspec.json.decode(archive["head"].tobytes(), type=_Header)
         for number, one in enumerate(head.scores):
-            doc, label, counts = (archive[f"{name}{number}"] for name in ("doc", "label", "counts"))
+            names = [f"{name}{number}" for name in ("doc", "label", "counts")]
+            most = len(one.documents) * len(one.labels)  # clusters have rows for each of their documents
+            if head.bootstrap[3] is None and any(_rows(archive, name) > most for name in names):
+                raise ValueError("there are more rows than pairs of documents and labels")
+            doc, label, counts = (archive[name] for name in names)
             for codes, known in ((doc, one.documents), (label, one.labels)):
                 if codes.dtype.kind not in "iu" or codes.shape != (len(counts),):
                     raise ValueError("codes have the wrong dtype or shape")
@@ -92,3 +111,11 @@ def _read(path: Path) -> tuple[Bootstrap, dict[str, Scores]]:
             assert scores.overall  # fails if the measure does not find its fields
             found[one.signature] = scores
     return Bootstrap(*head.bootstrap), found
+
+
+def _rows(archive: Any, name: str) -> int:
+    """Return the number of rows of an array without reading them."""
+    with archive.zip.open(f"{name}.npy") as file:
+        np.lib.format.read_magic(file)
+        shape, _, _ = np.lib.format.read_array_header_1_0(file)
+        return int(shape[0])

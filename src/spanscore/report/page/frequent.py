@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spanscore.corpus.strings import short_key
 from spanscore.report.page.examples import encodable
 from spanscore.result.privacy import allowed
 from spanscore.verdicts import INVENTED
@@ -55,17 +56,20 @@ class Frequent:
         times, group = np.zeros(len(examples.doc), np.int64), np.full(len(examples.doc), -1)
         times[rows] = [counts[key] if key[2] else 1 for key, _ in keys]
         group[rows] = [place.get(key, -1) for key, _ in keys]
-        return cls(times, group, [(key[0], key[1], encodable(spelling[key][:LENGTH]), counts[key]) for key in best])
+        return cls(times, group, [(key[0], key[1], encodable(spelling[key]), counts[key]) for key in best])
 
 
 def _keys(examples: Examples, pairing: Pairing, rows: Longs, text: Text) -> Iterator[tuple[tuple[bool, str, str], str]]:
-    """Yield what makes two errors the same (side, label, string), and the string as it may be shown."""
+    """Yield what makes two errors the same (side, label, key of the string), and the string as it is shown, cut off."""
     doc, alone = examples.doc[rows].tolist(), examples.alone[rows].tolist()
     at = np.where(examples.alone[rows], examples.pred_row[rows], examples.gold_row[rows]).tolist()
     columns = [(side.start.tolist(), side.end.tolist(), side.label.tolist()) for side in (examples.gold, examples.pred)]
     labels, texts = (examples.gold.labels, examples.pred.labels), pairing.text
+    last, whole = -1, ""
     for number, predicted, row in zip(doc, alone, at, strict=True):
         start, end, label = columns[predicted]
-        shown = (texts[number] or "")[start[row] : end[row]]
+        if number != last:
+            last, whole = number, texts[number] or ""
+        shown = whole[start[row] : end[row]]
         shown = shown if text == "show" else allowed(shown, text) or ""
-        yield (predicted, labels[predicted][label[row]], shown.casefold()), shown
+        yield (predicted, labels[predicted][label[row]], short_key(shown.casefold())), shown[:LENGTH]
