@@ -272,3 +272,20 @@ def test_a_history_is_no_bomb(tmp_path: Path, how: str) -> None:
     memory, _, said = done.stdout.partition(" ")
     assert "unpack to more than" in said
     assert int(memory) < 500
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_compressed_arrow_data_is_refused_before_it_is_unpacked(codec: str, tmp_path: Path) -> None:
+    """pyarrow unpacks a whole batch to tell its size: a file of 50 KB took 3.2 GB."""
+    pa = pytest.importorskip("pyarrow")
+    (tmp_path / "ds").mkdir()
+    words = pa.array([["a" * 1000] * 2] * 50)
+    for name, words_or_codes in {"plain": words, "dictionary": pa.array(["a", "b"] * 25).dictionary_encode()}.items():
+        table = pa.table({"tokens": words_or_codes})
+        target = tmp_path / "ds" / f"{name}.arrow"
+        options = pa.ipc.IpcWriteOptions(compression=codec)
+        with target.open("wb") as file, pa.ipc.new_stream(file, table.schema, options=options) as writer:
+            writer.write_table(table)
+        with pytest.raises(ss.InputError, match=rf"{name}.arrow: the Arrow data is compressed; save the dataset with"):
+            ss.read(tmp_path / "ds", "hf")
+        target.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,3 +141,38 @@ def _page_header(data: Iterator[int]) -> tuple[int, int]:
             number, shift = number | (byte & 0x7F) << shift, shift + 7
         values.append((number | byte << shift) >> 1)
     return values[0], values[1]
+
+
+def is_compressed(message: Any) -> bool:
+    """Return whether the buffers of an Arrow message are compressed: pyarrow would unpack them whatever their size.
+
+    pyarrow does not tell, so this looks it up in the message's flatbuffer, where field 3 of a batch is its compression.
+    """
+    data = message.metadata.to_pybytes()
+    try:
+        if message.type not in ("dictionary", "record batch"):
+            return False
+        batch = _table(data, _integer(data, "<I", 0), 2)
+        if message.type == "dictionary":
+            batch = _table(data, batch, 1)
+        return _field(data, batch, 3) > 0
+    except (struct.error, IndexError):
+        return False  # damaged, as pyarrow will say
+
+
+def _table(data: bytes, table: int, number: int) -> int:
+    """Return the position of the table that a field of a table points to."""
+    at = table + _field(data, table, number)
+    return at + _integer(data, "<I", at)
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """Return where a field is in its table, or 0 if it is not there."""
+    known = table - _integer(data, "<i", table)
+    place = 4 + 2 * number
+    return _integer(data, "<H", known + place) if place < _integer(data, "<H", known) else 0
+
+
+def _integer(data: bytes, kind: str, at: int) -> int:
+    found: int = struct.unpack_from(kind, data, at)[0]
+    return found

@@ -14,7 +14,7 @@ import msgspec
 
 from spanscore.corpus.arrow import pyarrow
 from spanscore.errors import InputError, UsageError, printable
-from spanscore.formats.decoding import decoded_size, shared_strings
+from spanscore.formats.decoding import decoded_size, is_compressed, shared_strings
 from spanscore.formats.documents import DocumentFormat, RawDocument
 from spanscore.formats.json_records import records
 from spanscore.formats.source import refuse_unpacking, unpacking_limit
@@ -172,6 +172,8 @@ def _arrow(source: Source) -> Table:
     pa = pyarrow("Reading a saved dataset", "hf")
     try:
         data = source.read_all()
+        if any(map(is_compressed, pa.ipc.MessageReader.open_stream(pa.BufferReader(data)))):
+            raise InputError("the Arrow data is compressed; save the dataset with the datasets library.", source.name)
         reader = pa.ipc.open_stream(pa.BufferReader(data))
         return Table(_rows(reader, len(data), source.name, pa), _class_names(reader.schema))
     except MemoryError:
