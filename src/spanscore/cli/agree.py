@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from spanscore.cli import options as shared
-from spanscore.cli.options import INPUT, OUTPUT, SCORING, STATISTICS, option
+from spanscore.cli.options import INPUT, OUTPUT, SCORING, option
 
 
 @shared.command("agree")
@@ -40,16 +40,7 @@ from spanscore.cli.options import INPUT, OUTPUT, SCORING, STATISTICS, option
     show_default=True,
     help="Tokenizer for documents without tokens: words, whitespace, treebank or spacy:LANG.",
 )
-@option(
-    STATISTICS,
-    "--ci",
-    "level",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="LEVEL",
-    help="Confidence level of intervals.",
-)
+@shared.level_option
 @shared.resamples_option
 @shared.seed_option
 @option(OUTPUT, "--json", "json_", metavar="FILE", help="Write the agreement as JSON; '-' prints only JSON.")

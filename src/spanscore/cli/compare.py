@@ -25,16 +25,7 @@ if TYPE_CHECKING:
 @shared.score_threshold_option
 @shared.by_option
 @shared.resolve_option("score", "longest")
-@option(
-    STATISTICS,
-    "--ci",
-    "level",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="LEVEL",
-    help="Confidence level of intervals.",
-)
+@shared.level_option
 @shared.resamples_option
 @shared.cluster_option
 @option(

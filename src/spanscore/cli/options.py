@@ -232,6 +232,16 @@ def entities_option(function: Callable[..., Any]) -> Callable[..., Any]:
 cluster_option = option(
     STATISTICS, "--cluster", metavar="meta.KEY", help="Resample documents that share this field together."
 )
+level_option = option(
+    STATISTICS,
+    "--ci",
+    "level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="LEVEL",
+    help="Confidence level of intervals.",
+)
 resamples_option = option(
     STATISTICS, "--resamples", type=int, default=1000, show_default=True, help="Number of bootstrap resamples."
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spanscore.cli import options as shared
-from spanscore.cli.options import INPUT, OUTPUT, STATISTICS, option
+from spanscore.cli.options import INPUT, OUTPUT, option
 from spanscore.cli.perturb import perturbation_options
 from spanscore.cli.run import check_folder_name, resumable, run_options
 from spanscore.errors import printable
@@ -23,16 +23,7 @@ if TYPE_CHECKING:
 @shared.max_bytes_option
 @perturbation_options
 @run_options
-@option(
-    STATISTICS,
-    "--ci",
-    "level",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="LEVEL",
-    help="Confidence level of intervals.",
-)
+@shared.level_option
 @shared.resamples_option
 @shared.seed_option
 @option(OUTPUT, "-o", "--output", metavar="DIR", required=True, help="Folder to write to.")
