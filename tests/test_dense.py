@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 import spanscore as ss
 from spanscore.align import Pairing, pair
-from spanscore.measures import measure, sandbox_words
+from spanscore.measures import measure, sandbox_tokens
 from spanscore.measures.assignment import DENSE, best_pairs, components
 
 TEXT = "to be, or not to be: \u00e9t\u00e9 \u2003 😀😀 ab\nab abc " * 40
@@ -47,7 +47,7 @@ def test_annotations_are_connected_as_their_overlaps_are(kind: str) -> None:
         same = given.gold.label[both.gold] == given.pred.label[both.pred]
         a, b = both.gold[same], both.pred[same]
         expected = components(a, b)
-        mine, other = sandbox_words._linked(given)
+        mine, other = sandbox_tokens._linked(given)
         assert (mine[a] == other[b]).all()
         number = dict(zip(mine[a].tolist(), expected.tolist(), strict=True))
         assert [number[one] for one in mine[a].tolist()] == expected.tolist()
@@ -61,19 +61,19 @@ def test_tokens_are_those_of_each_annotation_by_itself(kind: str, key: str) -> N
     one = measure(f"sandbox.token(key={key})")
     for seed in range(5):
         given = pairing(kind, 40, seed)
-        gold, pred = sandbox_words.words_of(given, "whitespace")
-        coded = sandbox_words._cut_by(given, "whitespace")
+        gold, pred = sandbox_tokens.tokens_of(given, "whitespace")
+        coded = sandbox_tokens._cut_by(given, "whitespace")
         for fast, slow in zip((gold, pred), coded, strict=True):
             rows = [np.stack([w.doc, w.label, w.start, w.end, w.owner], axis=1).tolist() for w in (fast, slow)]
             assert sorted(rows[0]) == sorted(rows[1])
-        right = sandbox_words.right_by_text(given, *coded) if key == "text" else sandbox_words.right_by_offset(*coded)
+        right = sandbox_tokens.right_by_text(given, *coded) if key == "text" else sandbox_tokens.right_by_offset(*coded)
         assert one.tally(given).total()[0] == len(right)
 
 
 def test_tokens_whose_hashes_collide_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     given = pairing("any", 40)
     expected = measure("sandbox.token").tally(given).by_label().tolist()
-    monkeypatch.setattr(sandbox_words, "_hashes", lambda characters, length: np.zeros(len(length), np.uint64))
+    monkeypatch.setattr(sandbox_tokens, "_hashes", lambda characters, length: np.zeros(len(length), np.uint64))
     fresh = Pairing(given.gold, given.pred)
     assert measure("sandbox.token").tally(fresh).by_label().tolist() == expected
 
@@ -87,11 +87,13 @@ def test_parts_of_long_words_are_hashed_without_laying_them_out(
         given = pairing(kind, 40, seed)
         expected = measure("sandbox.token").tally(given).by_label().tolist()
         with monkeypatch.context() as patch:
-            patch.setattr(sandbox_words, "FEW", -(10**9))
-            patch.setattr(sandbox_words, "LONG", seed)
-            patch.setattr(sandbox_words, "BLOCK", 3)
+            patch.setattr(sandbox_tokens, "FEW", -(10**9))
+            patch.setattr(sandbox_tokens, "LONG", seed)
+            patch.setattr(sandbox_tokens, "BLOCK", 3)
             if collide:
-                patch.setattr(sandbox_words, "randbelow", lambda _: -(2**16))  # all powers are 0: only the first counts
+                patch.setattr(
+                    sandbox_tokens, "randbelow", lambda _: -(2**16)
+                )  # all powers are 0: only the first counts
             assert measure("sandbox.token").tally(Pairing(given.gold, given.pred)).by_label().tolist() == expected
 
 

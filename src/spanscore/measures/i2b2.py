@@ -17,7 +17,7 @@ from spanscore.measures.exact import identical, judge_in_place
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
 from spanscore.measures.sandbox import InstanceRelax
-from spanscore.measures.sandbox_words import distinct_words
+from spanscore.measures.sandbox_tokens import distinct_tokens
 from spanscore.spec import parameter
 from spanscore.tally import Tally
 
@@ -222,7 +222,7 @@ def _tokens(pairing: Pairing) -> Pairing:
                 name = printable(pairing.gold.ids[doc])
                 raise InputError(f'the document "{name}" has no text, which i2b2.token needs; add it to the gold data.')
 
-    words = distinct_words(pairing, not_plain)
+    words = distinct_tokens(pairing, not_plain)
 
     def cut(side: Corpus) -> Corpus:
         found = words[0 if side is pairing.gold else 1]

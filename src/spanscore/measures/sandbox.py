@@ -16,7 +16,7 @@ from spanscore.measures.exact import identical, judge_in_place
 from spanscore.measures.interface import Measure
 from spanscore.measures.judgement import Judgement
 from spanscore.measures.phi_tables import phi_table
-from spanscore.measures.sandbox_words import TEXT, right_by_offset, right_by_text, words_of
+from spanscore.measures.sandbox_tokens import TEXT, right_by_offset, right_by_text, tokens_of
 from spanscore.overlap import Join
 from spanscore.spec import parameter
 from spanscore.tally import Tally
@@ -242,7 +242,7 @@ class SandboxToken(Measure):
     def tally(self, pairing: Pairing) -> Tally:
         """Count tokens."""
         pairing = pairing.distinct(self.identity)
-        gold, pred = words_of(pairing, self.tokenizer)
+        gold, pred = tokens_of(pairing, self.tokenizer)
         found = right_by_text(pairing, gold, pred) if self.key == "text" else right_by_offset(gold, pred)
         return Tally.of_found(pairing, gold, pred, found)
 

@@ -29,7 +29,7 @@ TEXT = "text"
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class InstanceTokens:
     """The tokens of one side, each once for each kind, offset and text.
 
     `owner` is the first annotation that has the token. Equal codes in `text` are equal texts; it is None for tokens of
@@ -43,30 +43,32 @@ class Words:
     owner: Longs
     text: Longs | None
 
-    def take(self, rows: Longs) -> Words:
+    def take(self, rows: Longs) -> InstanceTokens:
         """Return some of the tokens."""
         text = None if self.text is None else self.text[rows]
-        return Words(self.doc[rows], self.label[rows], self.start[rows], self.end[rows], self.owner[rows], text)
+        return InstanceTokens(
+            self.doc[rows], self.label[rows], self.start[rows], self.end[rows], self.owner[rows], text
+        )
 
 
-def words_of(pairing: Pairing, named: str) -> tuple[Words, Words]:
+def tokens_of(pairing: Pairing, named: str) -> tuple[InstanceTokens, InstanceTokens]:
     """Return the tokens of every annotation: of its text attribute, or of the document's text."""
     if named == "whitespace" and not any(TEXT in side.attrs for side in (pairing.gold, pairing.pred)):
         for side in (pairing.gold, pairing.pred):
             _refuse_without_text(pairing, side.doc)
-        return pairing.once(distinct_words, white_space)
+        return pairing.once(distinct_tokens, white_space)
     return pairing.once(_cut_by, named)
 
 
-def right_by_offset(gold: Words, pred: Words) -> Longs:
+def right_by_offset(gold: InstanceTokens, pred: InstanceTokens) -> Longs:
     """Return the gold tokens that the other side has at the same offset."""
     return _same_offset(gold, pred)[0]
 
 
-def right_by_text(pairing: Pairing, gold: Words, pred: Words) -> Longs:
+def right_by_text(pairing: Pairing, gold: InstanceTokens, pred: InstanceTokens) -> Longs:
     """Return gold tokens that an overlapping annotation of the other side has, each of which matches once."""
     if gold.text is not None and pred.text is not None:
-        linked = _linked_words(pairing, gold, pred)
+        linked = _linked_tokens(pairing, gold, pred)
         code = _codes((linked[: len(gold.doc)], linked[len(gold.doc) :]), (gold.text, pred.text))
         order = np.argsort(code)
         return _matched(order, code[order][1:] != code[order][:-1], len(gold.doc))
@@ -75,16 +77,16 @@ def right_by_text(pairing: Pairing, gold: Words, pred: Words) -> Longs:
     if not all(map(len, left)):
         return a
     gold, pred = gold.take(left[0]), pred.take(left[1])
-    groups = _groups_by_text(pairing.letters, _linked_words(pairing, gold, pred), gold, pred)
+    groups = _groups_by_text(pairing.letters, _linked_tokens(pairing, gold, pred), gold, pred)
     return np.concatenate([a, left[0][_matched(*groups, len(gold.doc))]])
 
 
-def _linked_words(pairing: Pairing, gold: Words, pred: Words) -> Longs:
+def _linked_tokens(pairing: Pairing, gold: InstanceTokens, pred: InstanceTokens) -> Longs:
     mine, other = pairing.once(_linked)
     return np.concatenate([mine[gold.owner], other[pred.owner]])
 
 
-def _same_offset(gold: Words, pred: Words) -> tuple[Longs, Longs]:
+def _same_offset(gold: InstanceTokens, pred: InstanceTokens) -> tuple[Longs, Longs]:
     """Return the gold and the predicted tokens with the same offset, kind and text."""
     same = (gold.end, pred.end) if gold.text is None or pred.text is None else (gold.text, pred.text)
     code = _codes((gold.doc, pred.doc), (gold.start, pred.start), same, (gold.label, pred.label))
@@ -106,7 +108,7 @@ def _matched(order: Longs, new: Bools, size: int) -> Longs:
     return found
 
 
-def distinct_words(pairing: Pairing, at: Cut) -> tuple[Words, Words]:
+def distinct_tokens(pairing: Pairing, at: Cut) -> tuple[InstanceTokens, InstanceTokens]:
     """Cut annotations at some characters; their documents must have texts."""
     sides, letters = (pairing.gold, pairing.pred), pairing.letters
     if all(_flat(side) for side in sides):
@@ -123,13 +125,13 @@ def _flat(side: Corpus) -> bool:
     return bool(((side.doc[1:] != side.doc[:-1]) | (side.start[1:] >= side.end[:-1])).all())
 
 
-def _cut_flat(letters: Letters, side: Corpus, at: Cut) -> Words:
+def _cut_flat(letters: Letters, side: Corpus, at: Cut) -> InstanceTokens:
     """Return the tokens of annotations that do not overlap: no two of them are the same."""
     owner, start, end = letters.pieces(side.doc, side.start, side.end, at)
-    return Words(side.doc[owner], side.label[owner], start, end, owner, None)
+    return InstanceTokens(side.doc[owner], side.label[owner], start, end, owner, None)
 
 
-def _cut_side(side: Corpus, begins: Longs, ends: Longs, stride: np.int64) -> Words:
+def _cut_side(side: Corpus, begins: Longs, ends: Longs, stride: np.int64) -> InstanceTokens:
     """Return the distinct tokens of annotations, with documents and tokens in a line, `stride` apart.
 
     The tokens of the text that lie in an annotation are a range of all tokens; an annotation adds those of its range
@@ -157,7 +159,7 @@ def _cut_side(side: Corpus, begins: Longs, ends: Longs, stride: np.int64) -> Wor
         owner = np.concatenate([owner, rows[kept]])
         start, end = np.concatenate([start, begin[kept]]), np.concatenate([end, finish[kept]])
     doc = side.doc[owner]
-    return Words(doc, side.label[owner], start - doc * stride, end - doc * stride, owner, None)
+    return InstanceTokens(doc, side.label[owner], start - doc * stride, end - doc * stride, owner, None)
 
 
 def _reached(chain: Longs, beyond: Longs) -> Longs:
@@ -179,7 +181,7 @@ def _once(owner: Longs, *columns: NDArray[Any]) -> Longs:
     return kept
 
 
-def _cut_by(pairing: Pairing, named: str) -> tuple[Words, Words]:
+def _cut_by(pairing: Pairing, named: str) -> tuple[InstanceTokens, InstanceTokens]:
     """Cut annotations with a tokenizer, each text once; texts of annotations need not be those of the document."""
     cut = tokenizer(named)
     annotations: dict[str, int] = {}
@@ -216,7 +218,7 @@ def _cut_by(pairing: Pairing, named: str) -> tuple[Words, Words]:
         doc, label, start, text = side.doc[owner], side.label[owner], side.start[owner] + of[:, 0], of[:, 2]
         kept = _once(owner, text, start, label, doc)
         end = start + of[:, 1] - of[:, 0]
-        found.append(Words(doc[kept], label[kept], start[kept], end[kept], owner[kept], text[kept]))
+        found.append(InstanceTokens(doc[kept], label[kept], start[kept], end[kept], owner[kept], text[kept]))
     return found[0], found[1]
 
 
@@ -258,7 +260,7 @@ def _linked(pairing: Pairing) -> tuple[Longs, Longs]:
     return found[:size], found[size:]
 
 
-def _groups_by_text(letters: Letters, linked: Longs, gold: Words, pred: Words) -> tuple[Longs, Bools]:
+def _groups_by_text(letters: Letters, linked: Longs, gold: InstanceTokens, pred: InstanceTokens) -> tuple[Longs, Bools]:
     """Return an order of all tokens in which equal ones of connected annotations are neighbours, and where they change.
 
     Texts are compared by a hash of their characters; if tokens with the same hash differ after all, by themselves.
