@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from spanscore.corpus import Corpus
 from spanscore.corpus.arrow import from_table, schema_for, to_table, write_parquet
 from spanscore.errors import InputError
 from spanscore.formats import read_chunks
+from spanscore.formats.parquet_footer import chunks
 from spanscore.testing import corpora
 
 
@@ -239,3 +242,38 @@ def test_documents_that_pyarrow_leaves_out_are_missed(tmp_path: Path, monkeypatc
     monkeypatch.setattr("spanscore.formats.parquet._after", lambda _, batches: (one.slice(1) for one in batches))
     with pytest.raises(InputError, match="1 of 9 documents could not be read"):
         ss.read(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_damaged_statistics_do_not_end_the_process(number: int, tmp_path: Path) -> None:
+    """pyarrow aborts if it is asked about such a column chunk, so that its footer is read without it."""
+    shutil.copy(Path(__file__).parent / "data" / f"damaged_statistics_{number}.parquet", tmp_path / "bad.parquet")
+    for options in ((), ("--format", "records(text=text, spans=spans, start=start, end=end, label=label)")):
+        said = spanscore("check", "bad.parquet", *options, cwd=tmp_path, code=2).stderr
+        assert "bad.parquet" in said
+        assert "damaged or not supported" in said
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_column_chunks_are_where_pyarrow_says(dictionary: bool, tmp_path: Path) -> None:
+    rows = {
+        "id": [f"d{i}" for i in range(500)],
+        "n": range(500),
+        "tokens": [["a", None, "b" * (i % 9)] for i in range(500)],
+    }
+    table = pa.table({name: pa.array(list(values)) for name, values in rows.items()})
+    path = tmp_path / "a.parquet"
+    parquet.write_table(table, path, row_group_size=120, use_dictionary=dictionary)
+    metadata = parquet.read_metadata(path)
+    with path.open("rb") as file:
+        found = chunks(file)
+    for number, group in enumerate(found):
+        for place, (values, begins) in enumerate(group):
+            column = metadata.row_group(number).column(place)
+            known = [one for one in (column.dictionary_page_offset, column.data_page_offset) if one is not None]
+            assert (values, begins) == (column.num_values, min(known))
+    assert [len(group) for group in found] == [3] * 5
+    for size in range(len(content := path.read_bytes())):
+        with suppress(OSError):
+            chunks(BytesIO(content[size:]))
+            chunks(BytesIO(content[:size]))

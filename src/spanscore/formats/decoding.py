@@ -8,9 +8,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from spanscore.corpus.arrow import pyarrow
+from spanscore.formats.parquet_footer import Chunk, chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 POINTER = 8
 """Least bytes of a value: in a list, it takes as many."""
@@ -78,26 +79,28 @@ def shared_strings(file: IO[bytes], metadata: Any, limit: int) -> list[str]:
 
     The size of a dictionary is that of its page, which is what is decompressed, not what the metadata of the file says.
     """
+    groups = chunks(file)
     found = []
     for number in range(metadata.num_columns):
         column = metadata.schema.column(number)
         if column.physical_type == "BYTE_ARRAY":
-            chunks = [metadata.row_group(group).column(number) for group in range(metadata.num_row_groups)]
-            sizes = [one.num_values * _dictionary_size(file, one, limit) for one in chunks]
-            if sum(sizes) > limit and _with_longest(file, metadata, number, sizes, limit) > limit:
+            parts = [group[number] for group in groups if number < len(group)]
+            sizes = [one.values * _dictionary_size(file, one, limit) for one in parts]
+            if sum(sizes) > limit and _with_longest(file, metadata, column.path, parts, sizes, limit) > limit:
                 found.append(column.path)
     return found
 
 
-def _with_longest(file: IO[bytes], metadata: Any, number: int, sizes: list[int], limit: int) -> int:
+def _with_longest(
+    file: IO[bytes], metadata: Any, path: str, parts: Sequence[Chunk], sizes: Sequence[int], limit: int
+) -> int:
     """Return the bytes of a column if each value were the longest of its dictionary; or more than a limit."""
     pa = pyarrow()
     from pyarrow import parquet
 
-    path = metadata.schema.column(number).path
     coded = parquet.ParquetFile(file, metadata=metadata, read_dictionary=[path], pre_buffer=False)
     total = 0
-    for group, size in enumerate(sizes):
+    for group, (part, size) in enumerate(zip(parts, sizes, strict=True)):
         if not size:
             continue
         try:
@@ -108,17 +111,15 @@ def _with_longest(file: IO[bytes], metadata: Any, number: int, sizes: list[int],
             if not pa.types.is_list(first.type) and not pa.types.is_struct(first.type):
                 return limit + 1
             first = first.values if pa.types.is_list(first.type) else first.field(0)
-        values = metadata.row_group(group).column(number).num_values
-        total += values * int(_lengths(pa, first.dictionary).max(initial=0))
+        total += part.values * int(_lengths(pa, first.dictionary).max(initial=0))
         if total > limit:
             break
     return total
 
 
-def _dictionary_size(file: IO[bytes], chunk: Any, unknown: int) -> int:
+def _dictionary_size(file: IO[bytes], chunk: Chunk, unknown: int) -> int:
     """Return the bytes of the dictionary of a column chunk, which its first page has; 0 without one."""
-    begins = (chunk.dictionary_page_offset, chunk.data_page_offset)
-    file.seek(max(0, min(begin for begin in begins if begin is not None)))
+    file.seek(chunk.begins)
     try:
         kind, size = _page_header(iter(file.read(32)))
     except (StopIteration, ValueError):
