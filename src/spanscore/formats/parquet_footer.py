@@ -6,10 +6,12 @@ pyarrow ends the whole process if it is asked about a chunk whose statistics are
 from __future__ import annotations
 
 import struct
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+T = TypeVar("T")
 
 ROW_GROUPS, COLUMNS, CHUNK = 4, 1, 3
 VALUES, DATA_PAGE, DICTIONARY_PAGE = 5, 9, 11
@@ -30,14 +32,22 @@ def chunks(file: IO[bytes]) -> list[list[Chunk]]:
         size = struct.unpack("<I4x", file.read(8))[0]
         file.seek(-8 - size, 2)
         footer = _Compact(file.read(size)).structure()
-        groups = [[column[CHUNK] for column in group[COLUMNS]] for group in footer.get(ROW_GROUPS, ())]
-        return [[Chunk(one[VALUES], _begin(one)) for one in group] for group in groups]
+        groups = [_of(list, _of(dict, group)[COLUMNS]) for group in _of(list, footer.get(ROW_GROUPS, []))]
+        return [[_chunk(_of(dict, _of(dict, column)[CHUNK])) for column in group] for group in groups]
     except (struct.error, IndexError, KeyError, TypeError, ValueError, RecursionError):
         raise OSError("its footer cannot be read") from None
 
 
-def _begin(chunk: dict[int, int]) -> int:
-    return max(0, min(chunk[DATA_PAGE], chunk.get(DICTIONARY_PAGE, chunk[DATA_PAGE])))
+def _chunk(fields: dict[int, Any]) -> Chunk:
+    begins = [_of(int, fields[field]) for field in (DATA_PAGE, DICTIONARY_PAGE) if field in fields]
+    return Chunk(max(0, _of(int, fields[VALUES])), max(0, min(begins)))
+
+
+def _of(kind: type[T], value: object) -> T:
+    """Return a value, which must be of this type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"expected {kind.__name__}, not {type(value).__name__}")
+    return value
 
 
 class _Compact:
