@@ -73,12 +73,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def printable(text: str, limit: int = 60) -> str:
     """Return user-supplied text in a form that is safe to print: one line, no control characters, not too long.
 
-    >>> printable("a\\x1b[31m\\nb")
-    'a\\\\x1b[31m\\\\nb'
+    >>> printable("a\\x1b[31m\\nb"), printable("\\n" * 9, limit=6)
+    ('a\\\\x1b[31m\\\\nb', '\\\\n\\\\n\\\\n…')
     """
     cut = text[:limit]
     shown = cut if cut.isprintable() else cut.encode("unicode_escape", "backslashreplace").decode("ascii")
-    return shown + ("…" if len(text) > limit else "")
+    return shown[:limit] + ("…" if len(text) > limit or len(shown) > limit else "")
 
 
 def listed(counts: Mapping[str, int]) -> str:
